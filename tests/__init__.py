@@ -1,0 +1,1 @@
+"""Tests of cstree; the folders mirror the package."""
