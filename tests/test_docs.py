@@ -193,8 +193,8 @@ def test_sound_page_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     page = tmp_path / "page.md"
     page.write_text(
         "```toml\n# costs.toml\nunit = 'CHF'\n```\n\n- in a list:\n\n  ```python\n  x = 3\n  ```\n\n"
-        "```python\nfrom pathlib import Path\nprint(x, Path('costs.toml').read_text(), 0.123)\n```\n\n<!-- output -->\n"
-        "```text\n3 unit = 'CHF'\n0.1...\n```\n",
+        "```python\nfrom pathlib import Path\nprint(x, Path('costs.toml').read_text(), 0.123)\n```\n\n"
+        "<!-- output -->\n```text\n3 unit = 'CHF'\n0.1...\n```\n",
         encoding="utf-8",
     )
     run_page(page, "page.md")
