@@ -1,0 +1,6 @@
+"""Sets of trade-offs between objectives, and rules to choose from them."""
+
+from cstree.pareto.front import Front
+from cstree.pareto.selection import SelectionRule
+
+__all__ = ["Front", "SelectionRule"]
