@@ -1,0 +1,186 @@
+"""What every estimator shares: validated tables, labels, weights and bound costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cstree.costs.bound import BoundCosts
+from cstree.costs.model import CostModel
+from cstree.encoding.columns import Columns
+from cstree.encoding.dataset import Dataset
+from cstree.encoding.schema import FeatureSchema
+
+__all__ = ["CostSensitiveClassifier"]
+
+
+class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
+    """Base of all classifiers that take ``costs`` in the constructor.
+
+    Subclasses set ``self.costs`` and call :meth:`_training_data` in ``fit``.
+    """
+
+    costs: CostModel | None
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that missing values, strings and categories are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _columns(self, X: Any, *, reset: bool = False) -> Columns:
+        """Check feature names and number of features; return the table's columns."""
+        columns = Columns(X)
+        if columns.n_samples == 0:
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape=({columns.n_samples}, {columns.n_features})) "
+                "while a minimum of 1 is required."
+            )
+        if columns.n_features == 0:
+            raise ValueError(
+                f"Found array with 0 feature(s) (shape=({columns.n_samples}, 0)) while a minimum of 1 is required."
+            )
+        shown = X if hasattr(X, "shape") else columns.array if columns.array is not None else columns.frame
+        validate_data(self, X=shown, reset=reset, skip_check_array=True)
+        return columns
+
+    def _training_data(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        example_cost: Any = None,
+        *,
+        categorical_features: Any = "from_dtype",
+        max_bins: int | None = 255,
+    ) -> Dataset:
+        """Validate a training table and encode it.
+
+        Sets ``classes_``, ``n_classes_``, ``n_features_in_``, ``feature_names_in_`` (frames),
+        ``schema_`` and ``costs_``. Cases of weight 0 are dropped before cuts are made.
+
+        Returns
+        -------
+        Dataset
+        """
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per case."
+            )
+        columns = self._columns(X, reset=True)
+        classes, index = _encode_labels(y)
+        check_consistent_length(range(columns.n_samples), index)
+        model = _cost_model(self.costs)
+        weight = check_sample_weight(sample_weight, columns.n_samples)
+        rows_cost = _check_example_cost(example_cost, columns.n_samples, classes, model)
+        costs = model.bind(columns.names, classes.tolist())
+        if weight is not None:
+            kept = weight > 0
+            if not kept.all():
+                columns = Columns(_rows(X, columns, kept))
+                index, weight = index[kept], weight[kept]
+                rows_cost = None if rows_cost is None else rows_cost[kept]
+            if (weight == 1).all():
+                weight = None
+        schema = FeatureSchema.infer(columns, categorical_features=categorical_features, max_bins=max_bins)
+        if columns.names != costs.feature_names:
+            raise ValueError("the table's columns changed while it was read")
+        self.classes_ = classes
+        self.n_classes_ = len(classes)
+        self.schema_: FeatureSchema = schema
+        self.costs_: BoundCosts = costs
+        return Dataset(schema, schema.encode(columns), index, len(classes), weight, rows_cost)
+
+    def _prediction_columns(self, X: Any) -> Columns:
+        check_is_fitted(self)
+        return self._columns(X)
+
+
+def _rows(X: Any, columns: Columns, kept: NDArray[np.bool_]) -> Any:
+    if isinstance(X, pd.DataFrame):
+        return X.loc[kept]
+    table = columns.frame if columns.frame is not None else columns.array
+    assert table is not None
+    return table[kept]
+
+
+def _cost_model(costs: CostModel | None) -> CostModel:
+    if costs is None:
+        return CostModel()
+    if not isinstance(costs, CostModel):
+        raise TypeError(
+            f"costs must be a CostModel or None, got {type(costs).__name__}: wrap a cost matrix as CostModel(matrix)."
+        )
+    return costs
+
+
+def _encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Sorted classes and the class index of each case."""
+    labels = column_or_1d(y, warn=True)
+    if pd.api.types.is_extension_array_dtype(labels):
+        labels = np.asarray(labels)
+    if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
+    if labels.dtype == object and pd.isna(labels).any():
+        raise ValueError("Input y contains NaN: a case without a label cannot train; drop it or label it.")
+    check_classification_targets(labels)
+    try:
+        classes, index = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        raise TypeError("y mixes labels that cannot be sorted; make all of them strings or all numbers.") from error
+    return classes, index.astype(np.int32)
+
+
+def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
+    """Weights as float64 of shape (n_samples,), None for none.
+
+    Raises
+    ------
+    ValueError
+        Wrong shape, NaN, infinite or negative weights, or all of them zero.
+    """
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_samples, float(weight))
+    if weight.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar.")
+    if weight.shape != (n_samples,):
+        raise ValueError(f"sample_weight has {len(weight)} entries for {n_samples} cases: give one weight per case.")
+    if not np.isfinite(weight).all():
+        raise ValueError(f"sample_weight of case {int(np.flatnonzero(~np.isfinite(weight))[0])} is not finite.")
+    if (weight < 0).any():
+        raise ValueError(f"sample_weight of case {int(np.flatnonzero(weight < 0)[0])} is negative.")
+    if not (weight > 0).any():
+        raise ValueError("sample_weight is zero for every case: at least one case must count.")
+    return weight
+
+
+def _check_example_cost(
+    example_cost: Any, n_samples: int, classes: NDArray[Any], model: CostModel
+) -> NDArray[np.float64] | None:
+    if example_cost is None:
+        return None
+    costs = np.asarray(example_cost, dtype=np.float64)
+    known = None if model.classes is None else list(model.classes)
+    if known is not None and costs.ndim == 2 and costs.shape[1] == len(known) != len(classes):
+        costs = costs[:, [known.index(label) for label in classes.tolist()]]
+    if costs.shape != (n_samples, len(classes)):
+        raise ValueError(
+            f"example_cost has shape {costs.shape}; it wants one row per case and one column per class in the "
+            f"order {classes.tolist()}: ({n_samples}, {len(classes)})."
+        )
+    if not np.isfinite(costs).all():
+        case = int(np.flatnonzero(~np.isfinite(costs).all(axis=1))[0])
+        raise ValueError(f"example_cost of case {case} holds a number that is not finite.")
+    return costs
