@@ -1,0 +1,164 @@
+"""Everything a fitted tree can do, shared by all estimators that have one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from cstree.base import CostSensitiveClassifier
+from cstree.tree import export
+from cstree.tree.evaluation import leaves_of, path_costs
+from cstree.tree.tree import Tree
+
+__all__ = ["TreeClassifier"]
+
+
+class TreeClassifier(CostSensitiveClassifier):
+    """Prediction, costs and export of a classifier that holds one tree.
+
+    Attributes
+    ----------
+    tree_ : Tree
+    schema_ : FeatureSchema
+    costs_ : BoundCosts
+    classes_ : ndarray of shape (n_classes,)
+    """
+
+    tree_: Tree
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the node index of the leaf that each case reaches.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), int32
+        """
+        columns = self._prediction_columns(X)
+        return leaves_of(self.tree_, self.schema_, columns)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of least expected cost for each case.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            Missing values and categories never seen in training are allowed.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels from ``classes_``.
+        """
+        leaf = self.apply(X)
+        return np.asarray(self.classes_[self.tree_.answer][leaf])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class shares of the training weight in each case's leaf.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``. Costs do not enter: ``predict`` weighs these
+            shares with the costs, so it need not name the most probable class.
+        """
+        leaf = self.apply(X)
+        return class_shares(self.tree_)[leaf]
+
+    def test_cost(self, X: Any) -> NDArray[np.float64]:
+        """Return what the tests cost that each case takes on its way.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In the unit of the prices; a step shared by several tests is paid once. A test whose
+            value is missing is paid all the same.
+        """
+        leaf = self.apply(X)
+        return path_costs(self.tree_, self.costs_)[leaf]
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Share of each feature in the reduction of misclassification cost, shape (n_features,)."""
+        self._require_fitted()
+        tree = self.tree_
+        importance = np.zeros(self.n_features_in_)
+        own = tree.label_cost.min(axis=1)
+        for node in np.flatnonzero(tree.feature >= 0):
+            saved = own[node] - own[tree.children(int(node))].sum()
+            importance[tree.feature[node]] += max(saved, 0.0)
+        total = importance.sum()
+        return importance / total if total > 0 else importance
+
+    def get_depth(self) -> int:
+        """Return the number of splits on the longest path."""
+        self._require_fitted()
+        return self.tree_.depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        self._require_fitted()
+        return self.tree_.n_leaves
+
+    def export_text(self, **options: Any) -> str:
+        """Return the tree as indented text; options as :func:`cstree.tree.export.export_text`."""
+        self._require_fitted()
+        return export.export_text(self.tree_, self.schema_, self.costs_, **options)
+
+    def export_rules(self, *, as_frame: bool = False) -> list[str] | pd.DataFrame:
+        """Return one rule per leaf, as sentences or as a DataFrame.
+
+        Parameters
+        ----------
+        as_frame : bool, default=False
+            Return a DataFrame with a row per rule instead of a list of strings.
+        """
+        self._require_fitted()
+        if as_frame:
+            return export.rules_frame(self.tree_, self.schema_, self.costs_)
+        return [str(rule) for rule in export.export_rules(self.tree_, self.schema_, self.costs_)]
+
+    def to_networkx(self) -> nx.DiGraph:
+        """Return the tree as a directed graph, its numbers and names as attributes."""
+        self._require_fitted()
+        return export.to_networkx(self.tree_, self.schema_, self.costs_)
+
+    def to_dot(self, **options: Any) -> str:
+        """Return the tree in the DOT language of graphviz."""
+        self._require_fitted()
+        return str(export.to_dot(self.tree_, self.schema_, self.costs_, **options).source)
+
+    def to_json(self) -> str:
+        """Return tree, features and costs as JSON text."""
+        self._require_fitted()
+        return export.to_json(self.tree_, self.schema_, self.costs_)
+
+    def _require_fitted(self) -> None:
+        check_is_fitted(self, "tree_")
+
+
+def class_shares(tree: Tree) -> NDArray[np.float64]:
+    """Share of each class at each node; a node without cases has its nearest ancestor's."""
+    weight = tree.class_weight.copy()
+    parent = tree.parents()
+    for node in np.flatnonzero(weight.sum(axis=1) <= 0):
+        if node > 0:
+            weight[node] = weight[parent[node]]
+    total = weight.sum(axis=1, keepdims=True)
+    return np.divide(weight, total, out=np.full_like(weight, 1.0 / weight.shape[1]), where=total > 0)
