@@ -1,0 +1,25 @@
+"""Settings of the documentation (Sphinx, Markdown through MyST, docstrings through numpydoc)."""
+
+import tomllib
+from pathlib import Path
+
+_project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+project = "cstree"
+author = "The cstree developers"
+copyright = "2026, the cstree developers"
+version = release = _project["version"]
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+exclude_patterns = ["errors-costs.md"]  # included by errors.md
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 3
+nitpicky = False
+
+autodoc_typehints = "none"  # the docstrings say it better
+autosummary_generate = True
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+html_theme = "furo"
+html_title = "cstree"
