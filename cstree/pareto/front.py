@@ -71,7 +71,8 @@ def _check_objectives(
 
 def _sizes(trees: Sequence[object]) -> Floats:
     """Count the nodes of each tree; infinitely many where the object does not say."""
-    return np.array([float(getattr(tree, "n_nodes", np.inf)) for tree in trees])
+    sizes = [getattr(tree, "n_nodes", None) for tree in trees]
+    return np.array([float(size) if isinstance(size, Integral) else np.inf for size in sizes])
 
 
 def _choose_points(points: Floats, trees: Sequence[object]) -> NDArray[np.intp]:
