@@ -9,5 +9,9 @@ counts cases of weight > 0. Sections and equations are those of the formulas in 
 """
 
 from .costs import *  # noqa: F403
+from .criteria import *  # noqa: F403
+from .exact import *  # noqa: F403
+from .grower import *  # noqa: F403
 from .pareto import *  # noqa: F403
+from .pruning import *  # noqa: F403
 from .tree import *  # noqa: F403

@@ -10,6 +10,7 @@ from typing import Any
 
 __all__ = [
     "PlainCosts",
+    "bound_arrays",
     "case_costs",
     "case_regrets",
     "case_weights",
@@ -53,6 +54,24 @@ def plain_costs(bound: Any) -> PlainCosts:
             [(steps[e], prices[e]) for e in range(first, last)] for first, last in itertools.pairwise(start)
         ],
     )
+
+
+def bound_arrays(costs: PlainCosts) -> dict[str, Any]:
+    """Write the arrays of ``BoundCosts`` (matrix, step_names, step_start, steps, prices) as lists."""
+    numbers: dict[Hashable, int] = {}
+    start, steps, prices = [0], [], []
+    for entries in costs.feature_entries:
+        for step, amount in entries:
+            steps.append(numbers.setdefault(step, len(numbers)))
+            prices.append(amount)
+        start.append(len(steps))
+    return {
+        "matrix": [list(row) for row in costs.matrix],
+        "step_names": tuple(str(step) for step in numbers),
+        "step_start": start,
+        "steps": steps,
+        "prices": prices,
+    }
 
 
 def describe_costs(

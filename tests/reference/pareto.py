@@ -18,7 +18,7 @@ __all__ = [
     "select",
 ]
 
-Point = Sequence[float]
+Point = Sequence[Any]
 
 
 def dominates(a: Point, b: Point) -> bool:
@@ -51,14 +51,15 @@ def front_indices(objectives: Sequence[Point], sizes: Sequence[int] | None = Non
 def crowding_distance(objectives: Sequence[Point]) -> list[float]:
     """Crowding distance of section 4: gaps between neighbours, each objective divided by its range, summed.
 
-    The first and last in an objective (equal values in the order given) are at infinity. An objective with no
-    range counts 0; when none has a range (a single point, or copies of it) every point is an extreme.
+    The first and last in an objective are at infinity; equal values stand in the order of the next objectives
+    (cyclically), then of the index. An objective with no range counts 0; when none has a range (a single
+    point, or copies of it) every point is an extreme.
     """
     points = [[float(v) for v in point] for point in objectives]
     distance = [0.0] * len(points)
     any_range = False
     for m in range(len(points[0]) if points else 0):
-        order = sorted(range(len(points)), key=lambda i: (points[i][m], i))
+        order = sorted(range(len(points)), key=lambda i: (points[i][m:] + points[i][:m], i))
         extent = points[order[-1]][m] - points[order[0]][m]
         if extent == 0:
             continue
@@ -72,7 +73,8 @@ def crowding_distance(objectives: Sequence[Point]) -> list[float]:
 def clone_counts(distances: Sequence[float], n_clones: int) -> list[int]:
     """``q_i = ceil(N_C d_i / sum_j d_j)``, step 5 of section 4.
 
-    Infinite distances count twice the largest finite one (1 when there is none). Shares that are whole numbers up to rounding (1e-9) stay whole.
+    Infinite distances count twice the largest finite one (1 when there is none). Shares that are
+    whole numbers up to rounding (1e-9) stay whole.
     """
     finite = [d for d in distances if math.isfinite(d)]
     stand_in = 2 * max(finite, default=0.0)
@@ -114,9 +116,10 @@ def hypervolume(objectives: Sequence[Point], reference: Point) -> float:
 def select(objectives: Sequence[Point], rule: str | Mapping[str, float]) -> int:
     """Index of the point that a rule chooses; ties to the smaller first objective, then the first.
 
-    ``"total_cost"``, ``"knee"`` (farthest from the chord between the extremes, on the side of the ideal point,
-    both objectives scaled to [0, 1]), ``{"max_test_cost": x}``, ``{"max_misclassification_cost": x}``,
-    ``{"exchange_rate": r}``. A bound that no point meets is a ValueError.
+    ``"total_cost"``, ``"knee"`` (farthest from the chord between the extremes, towards the ideal point, both
+    objectives scaled to [0, 1]; as total cost when no point is below the chord), ``{"max_test_cost": x}``,
+    ``{"max_misclassification_cost": x}``, ``{"exchange_rate": r}``. A bound that no point meets is a
+    ValueError.
     """
     points = [(float(p[0]), float(p[1])) for p in objectives]
     name, value = (rule, 0.0) if isinstance(rule, str) else next(iter(rule.items()))
@@ -125,7 +128,10 @@ def select(objectives: Sequence[Point], rule: str | Mapping[str, float]) -> int:
         rate = 1.0 if name == "total_cost" else value
         keys = {i: a + rate * b for i, (a, b) in enumerate(points)}
     elif name == "knee":
-        keys = {i: -distance for i, distance in enumerate(_below_chord(points))}
+        below = _below_chord(points)
+        if max(below) <= 1e-12:
+            return select(points, "total_cost")
+        keys = {i: -distance for i, distance in enumerate(below)}
     elif name == "max_test_cost":
         keys = {i: (a, b) for i, (a, b) in enumerate(points) if b <= value}
     elif name == "max_misclassification_cost":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .costs import PlainCosts, case_costs, case_weights, newly_paid, plain_costs
@@ -47,8 +48,8 @@ class PlainLeaf:
 class PlainSplit:
     """An inner node; without children it serves as a candidate test.
 
-    ``kind`` "numeric": ``value <= cut`` takes branch 0, else branch 1. ``kind`` "table": ``table[code]`` is the
-    branch of a category; a code that the table lacks travels as missing. Missing values take
+    ``kind`` "numeric": ``value <= cut`` takes branch 0, else branch 1. ``kind`` "table": ``table[code]`` is
+    the branch of a category; a code that the table lacks travels as missing. Missing values take
     ``missing_branch``.
     """
 
@@ -93,10 +94,7 @@ def plain_tree(tree: Any) -> PlainNode:
     if isinstance(tree, PlainLeaf | PlainSplit):
         return tree
     starts = sorted({int(s) for s in tree.table_start if s >= 0})
-    ends = {
-        start: following
-        for start, following in zip(starts, [*starts[1:], len(tree.branch_of_category)], strict=True)
-    }
+    ends = dict(pairwise([*starts, len(tree.branch_of_category)]))
 
     def build(i: int) -> PlainNode:
         if int(tree.feature[i]) < 0:
