@@ -11,7 +11,7 @@ copyright = "2026, the cstree developers"
 version = release = _project["version"]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
-exclude_patterns = ["errors-costs.md"]  # included by errors.md
+exclude_patterns = ["_templates", "errors-costs.md"]  # errors.md includes the latter
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 nitpicky = False
@@ -21,5 +21,6 @@ autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
+templates_path = ["_templates"]
 html_theme = "furo"
 html_title = "cstree"

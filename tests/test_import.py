@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 import tomllib
@@ -32,6 +34,7 @@ PUBLIC = {
     "cstree.datasets": {"load_bupa", "load_heart", "load_hepatitis", "load_pima"},
     "cstree.plot": {"explore_front", "front_figure", "render_tree", "tree_figure"},
 }
+OBJECTS = sorted(f"{module}.{name}" for module, names in PUBLIC.items() for name in names - {"__version__"})
 MODULES = sorted(module.name for module in pkgutil.walk_packages(cstree.__path__, "cstree."))
 
 
@@ -46,6 +49,18 @@ def test_public_names_are_there_and_listed(module: str) -> None:
 def test_every_module_imports_and_offers_what_it_lists(module: str) -> None:
     loaded = importlib.import_module(module)
     assert [name for name in getattr(loaded, "__all__", ()) if not hasattr(loaded, name)] == []
+
+
+@pytest.mark.parametrize("path", OBJECTS)
+def test_public_docstring_names_every_parameter(path: str) -> None:
+    module, _, name = path.rpartition(".")
+    thing = getattr(importlib.import_module(module), name)
+    parameters = [p.lstrip("*") for p in inspect.signature(thing).parameters]
+    text = inspect.getdoc(thing) or ""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-{3,}|\Z)", text, re.DOTALL | re.MULTILINE)
+    heads = re.findall(r"^([*\w, ]+?)(?: ?:|$)", section[1] if section else "", re.MULTILINE)
+    documented = {word.strip(" *") for head in heads for word in head.split(",")}
+    assert [p for p in parameters if p not in documented] == []
 
 
 def test_version_is_that_of_the_project_file() -> None:
