@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 def cache_folder(root: Path = ROOT) -> Path:
     """Folder for ``NUMBA_CACHE_DIR``, named by what all kernel files hold now."""
     digest = hashlib.sha256()
-    for path in sorted([root / "cstree" / "_numba.py", *root.glob("cstree/**/_kernels*.py")]):
+    for path in sorted([root / "cstree" / "_numba.py", *root.glob("cstree/**/*_kernels.py")]):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
         digest.update(path.read_bytes() + b"\0")
     return root / ".numba_cache" / digest.hexdigest()[:16]

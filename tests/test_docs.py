@@ -32,7 +32,7 @@ PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 # Every block that is left out, with its reason: nothing is skipped that is not named here.
 NOT_RUN: set[tuple[str, str]] = set()
 
-FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[\w{}-]*)\s*$")
+FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[\w{}-]*)(?: .*)?$")
 COMMENT = re.compile(r"^\s*<!-- (?P<word>output|not run)(?:: (?P<reason>.*?))? -->\s*$")
 LINK = re.compile(r"(?<!\!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 COMPARE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -58,7 +58,7 @@ def test_public_docstring_names_every_parameter(path: str) -> None:
     parameters = [p.lstrip("*") for p in inspect.signature(thing).parameters]
     text = inspect.getdoc(thing) or ""
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-{3,}|\Z)", text, re.DOTALL | re.MULTILINE)
-    heads = re.findall(r"^([*\w, ]+?)(?: ?:|$)", section[1] if section else "", re.MULTILINE)
+    heads = re.findall(r"^([*\w][*\w, ]*?)(?: ?:|$)", section[1] if section else "", re.MULTILINE)
     documented = {word.strip(" *") for head in heads for word in head.split(",")}
     assert [p for p in parameters if p not in documented] == []
 
