@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import importlib
 import io
 import re
 import shlex
@@ -167,6 +168,17 @@ def test_readme_shows_make_then_ten_lines_of_python() -> None:
     assert [b.language for b in blocks[:2]] == ["sh", "python"]
     assert [line.split("#")[0].strip() for line in blocks[0].text.splitlines()] == ["make demo", "make test"]
     assert len(blocks[1].text.splitlines()) <= 10
+
+
+MODULES = sorted((ROOT / "cstree").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_examples_of_docstrings(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    module = importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+    assert doctest.testmod(module, optionflags=COMPARE).failed == 0
 
 
 # The machinery itself: a page that is wrong must fail.
