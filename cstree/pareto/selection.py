@@ -81,7 +81,7 @@ def _knee(front: TradeOffs) -> int:
     extent = front.objectives.max(axis=0) - low
     scaled = (front.objectives - low) / np.where(extent > 0, extent, 1.0)
     sums = scaled.sum(axis=1)
-    if len(sums) > 2 and sums.min() < 1.0 - _ROUNDING:
+    if sums.min() < 1.0 - _ROUNDING:  # never so with two points: each is worst in some objective
         return _first_least(sums, np.ones_like(sums))
     if {MISCLASSIFICATION_COST, TEST_COST} <= set(front.objective_names):
         return _least_total_cost(front)
