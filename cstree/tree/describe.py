@@ -1,0 +1,341 @@
+"""What each node of a tree says, in words and plain numbers: the ground of every export."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cstree.costs.bound import BoundCosts
+from cstree.encoding.schema import Feature, FeatureSchema
+from cstree.tree.tree import Tree
+
+__all__ = [
+    "Condition",
+    "NodeView",
+    "average_costs",
+    "describe",
+    "shown_cost",
+    "shown_label",
+    "shown_name",
+    "shown_number",
+]
+
+# Characters that break a line, reverse the text around them, or cannot be encoded.
+_UNSHOWABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def shown_name(name: str) -> str:
+    r"""Return a name as it is shown to people, always on one line.
+
+    Names stand as they are. One that holds line breaks or other control characters is put in
+    quotes with escapes, ``"two\nlines"``, and so is an empty one.
+    """
+    if name and not _UNSHOWABLE.search(name):
+        return name
+    quoted = json.dumps(name, ensure_ascii=False)
+    return _UNSHOWABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)
+
+
+def shown_label(label: Any) -> str:
+    """Return a class label or a category as it is shown to people."""
+    return shown_name(str(label))
+
+
+def shown_cost(value: float | None, decimals: int = 2) -> str:
+    """Return a cost with a fixed number of decimals; a small cost never reads as 0."""
+    if value is None or math.isnan(value):
+        return "-"
+    text = f"{value:.{decimals}f}"
+    if value and not float(text):
+        return f"{value:.{max(decimals, 1)}g}"
+    return text.removeprefix("-") if not float(text) else text
+
+
+def shown_number(value: float, others: Iterable[float] = (), decimals: int = 2) -> str:
+    """Return a threshold with as few digits as tell it from the other cuts.
+
+    Parameters
+    ----------
+    value : float
+        The threshold.
+    others : iterable of float
+        Cuts of the same feature. The text stays within a hundredth of the way to the nearest of them.
+    decimals : int, default=2
+        Decimals to begin with; trailing zeros go.
+
+    Returns
+    -------
+    str
+        Shortest text that is near enough.
+    """
+    cuts = np.fromiter(others, dtype=np.float64)
+    gaps = np.abs(cuts[cuts != value] - value)
+    gap = float(gaps.min()) if len(gaps) else abs(value)
+    before_point = max(math.floor(math.log10(abs(value))) + 1, 0) if value else 0
+    for digits in range(max(before_point + decimals, 1), 17):
+        text = f"{value:.{digits}g}"
+        if abs(float(text) - value) <= 0.01 * gap:
+            return text
+    return repr(value)
+
+
+def shown_categories(feature: Feature) -> list[str]:
+    """Return the categories of a feature as they are shown; alike ones (1 and "1") in Python's spelling."""
+    shown = [shown_label(value) for value in feature.categories]
+    if len(set(shown)) < len(shown):
+        return [shown_name(repr(value)) for value in feature.categories]
+    return [
+        json.dumps(text, ensure_ascii=False) if re.search(r"^\s|\s$|[,{}]", text) else text for text in shown
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """What one branch, or all splits of a path on one feature together, ask of a value.
+
+    Attributes
+    ----------
+    feature : Feature
+        The feature that is asked for.
+    lower, upper : float
+        Numeric: ``lower < value <= upper``; infinite where there is no bound.
+    codes : tuple of int or None
+        Categorical: indices of the categories that meet the condition; None for numeric features.
+    missing : bool
+        Whether missing and unknown values meet it.
+    shows_missing : bool
+        Whether the text says so.
+    decimals : int
+        Decimals with which bounds are shown, more where they are needed.
+    """
+
+    feature: Feature
+    lower: float = -math.inf
+    upper: float = math.inf
+    codes: tuple[int, ...] | None = None
+    missing: bool = False
+    shows_missing: bool = False
+    decimals: int = 2
+
+    @property
+    def categories(self) -> tuple[Any, ...] | None:
+        """Categories that meet the condition; None for numeric features."""
+        return None if self.codes is None else tuple(self.feature.categories[code] for code in self.codes)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether some known value meets it; contradicting splits on a path leave none."""
+        return self.lower < self.upper if self.codes is None else bool(self.codes)
+
+    def text(self, limit: int | None = None) -> str:
+        """Return the condition in words.
+
+        Parameters
+        ----------
+        limit : int, optional
+            Name at most this many categories; by default all of them.
+
+        Returns
+        -------
+        str
+            Such as ``3 < age <= 7``, ``colour in {red, blue} or missing``.
+        """
+        name = shown_name(self.feature.name)
+        if not self.is_possible:
+            return f"{name} missing" if self.missing else f"{name} in {{}}"
+        known = self._interval(name) if self.codes is None else self._set(name, limit)
+        return f"{known} or missing" if self.missing and self.shows_missing else known
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _interval(self, name: str) -> str:
+        low, high = (
+            shown_number(bound, self.feature.cuts, self.decimals) if math.isfinite(bound) else ""
+            for bound in (self.lower, self.upper)
+        )
+        if not low:
+            return f"{name} <= {high}" if high else name
+        return f"{low} < {name} <= {high}" if high else f"{name} > {low}"
+
+    def _set(self, name: str, limit: int | None) -> str:
+        assert self.codes is not None
+        labels = shown_categories(self.feature)
+        inside = [labels[code] for code in self.codes]
+        outside = [label for code, label in enumerate(labels) if code not in set(self.codes)]
+        if len(inside) == 1:
+            return f"{name} = {inside[0]}"
+        # "not in" takes missing and unknown values in, so it may only be said where they belong.
+        if self.missing and 0 < len(outside) < len(inside) and len(inside) > 3:
+            return f"{name} not in {_braced(outside, limit)}"
+        return f"{name} in {_braced(inside, limit)}"
+
+
+def _braced(labels: list[str], limit: int | None) -> str:
+    if limit is not None and len(labels) > limit:
+        labels = [*labels[:limit], f"... {len(labels) - limit} more"]
+    return "{" + ", ".join(labels) + "}"
+
+
+@dataclass(frozen=True, eq=False)
+class NodeView:
+    """One node in plain values; costs are in the unit of the prices.
+
+    Attributes
+    ----------
+    index, parent, depth, branch : int
+        Parent and branch are -1 for the root.
+    children : tuple of int
+        By branch; empty for a leaf.
+    condition : Condition or None
+        What a case met to come here from the parent; None for the root.
+    feature : Feature or None
+        What the node tests; None for a leaf.
+    threshold : float or None
+    missing_branch : int or None
+    test : str
+        Name of the test that is bought; "" for a free feature and for a leaf.
+    paid : tuple of (str, float)
+        Steps that are paid here for the first time on the path, and their prices.
+    path_cost : float
+        Paid on the way here, this node's test not included.
+    answer : label
+        Class that is answered if the case stops here.
+    support : int
+        Training cases.
+    weight, share : float
+        Their weight, and its share of all training weight.
+    class_weight, label_cost : tuple of float
+        By class.
+    expected_cost : float or None
+        Average misclassification cost of a training case that stops here; None without cases.
+    """
+
+    index: int
+    parent: int
+    depth: int
+    branch: int
+    children: tuple[int, ...]
+    condition: Condition | None
+    feature: Feature | None
+    threshold: float | None
+    missing_branch: int | None
+    test: str
+    paid: tuple[tuple[str, float], ...]
+    path_cost: float
+    answer: Any
+    support: int
+    weight: float
+    share: float
+    class_weight: tuple[float, ...]
+    label_cost: tuple[float, ...]
+    expected_cost: float | None
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the node answers instead of testing."""
+        return self.feature is None
+
+    @property
+    def price(self) -> float:
+        """What the node's test costs here."""
+        return sum((price for _, price in self.paid), 0.0)
+
+
+def describe(
+    tree: Tree, schema: FeatureSchema, costs: BoundCosts, *, decimals: int = 2, show_missing: bool = False
+) -> list[NodeView]:
+    """Describe all nodes of a tree, in preorder.
+
+    Parameters
+    ----------
+    tree : Tree
+        Its answers, supports and costs are those of the training cases.
+    schema : FeatureSchema
+        Names, cuts and categories of the features.
+    costs : BoundCosts
+        Prices and class labels.
+    decimals : int, default=2
+        Decimals of thresholds in conditions, more where they are needed.
+    show_missing : bool, default=False
+        Say at every split where missing values go; else only where the training column had some or where
+        categories are left that no training case brought to the split.
+
+    Returns
+    -------
+    list of NodeView
+    """
+    total = float(tree.class_weight[0].sum())
+    views: list[NodeView] = []
+    # (node, parent, depth, branch, paid so far, steps paid so far); the last one pushed comes first.
+    pending: list[tuple[int, int, int, int, float, frozenset[int]]] = [(0, -1, 0, -1, 0.0, frozenset())]
+    while pending:
+        node, parent, depth, branch, spent, steps = pending.pop()
+        j = int(tree.feature[node])
+        bought = costs.newly_paid(j, steps) if j >= 0 else []
+        weight = float(tree.class_weight[node].sum())
+        answer = int(tree.answer[node])
+        is_numeric = j >= 0 and tree.table_start[node] < 0
+        view = NodeView(
+            index=node,
+            parent=parent,
+            depth=depth,
+            branch=branch,
+            children=tuple(tree.children(node)),
+            condition=_branch_condition(tree, schema, parent, branch, decimals, show_missing)
+            if parent >= 0
+            else None,
+            feature=schema[j] if j >= 0 else None,
+            threshold=float(tree.threshold[node]) if is_numeric else None,
+            missing_branch=int(tree.missing_branch[node]) if j >= 0 else None,
+            test=costs.test_names[j] if j >= 0 else "",
+            paid=tuple((costs.step_names[step], price) for step, price in bought),
+            path_cost=spent,
+            answer=costs.classes[answer],
+            support=int(tree.support[node]),
+            weight=weight,
+            share=weight / total if total > 0 else 0.0,
+            class_weight=tuple(tree.class_weight[node].tolist()),
+            label_cost=tuple(tree.label_cost[node].tolist()),
+            expected_cost=float(tree.label_cost[node, answer]) / weight if weight > 0 else None,
+        )
+        views.append(view)
+        below = spent + view.price
+        known = steps.union(step for step, _ in bought)
+        for k in reversed(range(len(view.children))):
+            pending.append((view.children[k], node, depth + 1, k, below, known))
+    return views
+
+
+def average_costs(tree: Tree, views: list[NodeView]) -> tuple[float, float]:
+    """Average misclassification and test cost of a tree over its training cases (f1 and f2)."""
+    leaves = [view for view in views if view.is_leaf]
+    total = sum(view.weight for view in leaves)
+    if total <= 0:
+        return 0.0, 0.0
+    mistakes = sum(float(tree.label_cost[view.index, tree.answer[view.index]]) for view in leaves)
+    return mistakes / total, sum(view.weight * view.path_cost for view in leaves) / total
+
+
+def _branch_condition(
+    tree: Tree, schema: FeatureSchema, node: int, branch: int, decimals: int, show_missing: bool
+) -> Condition:
+    """Condition of taking ``branch`` at ``node``; categories never seen there are not listed."""
+    feature = schema[int(tree.feature[node])]
+    missing = int(tree.missing_branch[node]) == branch
+    start = int(tree.table_start[node])
+    if start < 0:
+        bound = float(tree.threshold[node])
+        lower, upper = (-math.inf, bound) if branch == 0 else (bound, math.inf)
+        shows = show_missing or feature.has_missing
+        return Condition(feature, lower, upper, None, missing, shows, decimals)
+    table = tree.branch_of_category[start : start + len(feature.categories)]
+    shows = show_missing or feature.has_missing or bool((table < 0).any())
+    codes = tuple(int(code) for code in np.flatnonzero(table == branch))
+    return Condition(feature, codes=codes, missing=missing, shows_missing=shows, decimals=decimals)
