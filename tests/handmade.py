@@ -89,14 +89,18 @@ class HandModel:
     front_: Front | None = None
 
 
-def encode(X: pd.DataFrame, y: Any, model: CostModel, weight: Any = None) -> tuple[Dataset, BoundCosts, np.ndarray]:
+def encode(
+    X: pd.DataFrame, y: Any, model: CostModel, weight: Any = None
+) -> tuple[Dataset, BoundCosts, np.ndarray]:
     classes, index = np.unique(np.asarray(y), return_inverse=True)
     schema = FeatureSchema.infer(X)
     dataset = Dataset(schema, schema.encode(X), index.astype(np.int32), len(classes), weight)
     return dataset, model.bind(schema.names, classes.tolist()), classes
 
 
-def make_model(X: pd.DataFrame, y: Any, model: CostModel, nested: list[Nested], weight: Any = None) -> HandModel:
+def make_model(
+    X: pd.DataFrame, y: Any, model: CostModel, nested: list[Nested], weight: Any = None
+) -> HandModel:
     """Return a model whose front is made of the trees (dominated ones drop out); ``tree_`` is the first."""
     dataset, costs, classes = encode(X, y, model, weight)
     trees = [build_tree(tree, dataset, costs) for tree in nested]
@@ -139,7 +143,10 @@ CLINIC_TREES: list[Nested] = [
     (
         "pain",
         {"severe": 0, "mild": 1, "none": 1},
-        [("chol", 200.5, None, None, 1), ("age", 55.5, None, ("sugar", 5.005, None, ("chol", 240.25, None, None)))],
+        [
+            ("chol", 200.5, None, None, 1),
+            ("age", 55.5, None, ("sugar", 5.005, None, ("chol", 240.25, None, None))),
+        ],
         1,
     ),
     ("pain", {"severe": 0, "mild": 1, "none": 1}, [None, ("age", 55.5, None, None)], 1),
