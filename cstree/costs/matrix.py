@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from cstree.costs.labels import Label, closest, listed, plain_label, plain_labels
 
-__all__ = ["from_predicted_first", "labelled", "oddities", "plain_matrix", "sorted_labels"]
+__all__ = ["from_predicted_first", "labelled", "oddity", "plain_matrix", "sorted_labels"]
 
 Pairs = Mapping[tuple[Any, Any], Any]
+
+_FINITE = "costs are finite numbers"
 
 
 def from_predicted_first(C: Any) -> NDArray[np.float64]:
@@ -116,7 +118,7 @@ def plain_matrix(
     return _square(misclassification, classes), classes
 
 
-def oddities(matrix: NDArray[np.float64], classes: tuple[Label, ...] | None) -> list[str]:
+def oddity(matrix: NDArray[np.float64], classes: tuple[Label, ...] | None) -> str:
     """Say what makes a cost matrix unreasonable in Elkan's sense.
 
     Parameters
@@ -128,27 +130,26 @@ def oddities(matrix: NDArray[np.float64], classes: tuple[Label, ...] | None) -> 
 
     Returns
     -------
-    list of str
-        Wrong answers cheaper than the right one; an answer that is never dearer than the right one, so that
-        it could be given always. Empty for most matrices.
+    str
+        Which wrong answers are cheaper than the right one, or which answer is never dearer than the right
+        one, so that it could be given always; empty for a reasonable matrix.
     """
     right = np.diag(matrix)
-    names = [f"number {k}" for k in range(len(matrix))] if classes is None else [repr(c) for c in classes]
+    names = _class_names(len(matrix), classes)
     cheaper = [f"{names[p]} when the truth is {names[t]}" for t, p in np.argwhere(matrix < right[:, None])]
-    found = []
     if cheaper:
         more = f", and {len(cheaper) - 5} more" if len(cheaper) > 5 else ""
-        found.append(
+        return (
             f"a wrong answer is cheaper than the right one: {', '.join(cheaper[:5])}{more}; "
             "rows are true classes, columns are answers (see from_predicted_first)"
         )
     never_dearer = np.flatnonzero((matrix <= right[:, None]).all(axis=0))
     if len(matrix) > 1 and len(never_dearer):
-        found.append(
-            f"answering class {names[never_dearer[0]]} is never dearer than the right answer, "
+        return (
+            f"answering {names[never_dearer[0]]} is never dearer than the right answer, "
             "so that every case may get it; give its mistakes a cost"
         )
-    return found
+    return ""
 
 
 def _square(values: Any, classes: tuple[Label, ...] | None) -> NDArray[np.float64]:
@@ -172,17 +173,18 @@ def _square(values: Any, classes: tuple[Label, ...] | None) -> NDArray[np.float6
         )
     wrong = np.argwhere(~np.isfinite(matrix))
     if len(wrong):
-        true, predicted = (int(i) for i in wrong[0])
-        pair = (true, predicted) if classes is None else (classes[true], classes[predicted])
-        raise ValueError(_not_finite(pair, float(matrix[true, predicted])))
+        names = _class_names(len(matrix), classes)
+        true, predicted = wrong[0]
+        raise ValueError(f"{_mistake(names[true], names[predicted])} is {matrix[true, predicted]}; {_FINITE}")
     return matrix
 
 
-def _not_finite(pair: tuple[Any, Any], cost: float) -> str:
-    return (
-        f"the misclassification cost of answering {pair[1]!r} when the truth is {pair[0]!r} is {cost}; "
-        "costs are finite numbers"
-    )
+def _class_names(n_classes: int, classes: tuple[Label, ...] | None) -> list[str]:
+    return [f"class number {k}" for k in range(n_classes)] if classes is None else [repr(c) for c in classes]
+
+
+def _mistake(true: str, predicted: str) -> str:
+    return f"the misclassification cost of answering {predicted} when the truth is {true}"
 
 
 def _from_pairs(
@@ -225,15 +227,13 @@ def _from_pairs(
 
 
 def _plain_cost(cost: Any, pair: tuple[Label, Label]) -> float:
+    mistake = _mistake(repr(pair[0]), repr(pair[1]))
     try:
         if isinstance(cost, str | bytes):
             raise TypeError("text")
         number = float(cost)
     except (TypeError, ValueError, OverflowError) as error:
-        raise TypeError(
-            f"the misclassification cost of answering {pair[1]!r} when the truth is {pair[0]!r} is {cost!r}; "
-            "write a number"
-        ) from error
+        raise TypeError(f"{mistake} is {cost!r}; write a number") from error
     if not np.isfinite(number):
-        raise ValueError(_not_finite(pair, number))
+        raise ValueError(f"{mistake} is {number}; {_FINITE}")
     return number

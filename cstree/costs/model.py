@@ -17,7 +17,7 @@ from cstree.costs.bound import BoundCosts
 from cstree.costs.catalogue import Tests, own_figures, plain_tests, tests_of_columns
 from cstree.costs.groups import group_steps
 from cstree.costs.labels import Label, closest, counted, listed, plain_labels, plain_names
-from cstree.costs.matrix import from_predicted_first, oddities, plain_matrix, sorted_labels
+from cstree.costs.matrix import from_predicted_first, oddity, plain_matrix, sorted_labels
 from cstree.costs.steps import FeatureTest, Operation, plain_operations, step_entries
 from cstree.costs.toml import read_costs, write_costs
 
@@ -113,8 +113,9 @@ class CostModel:
             "_unit": str(unit),
         }
         self.__dict__.update(state)
-        for oddity in [] if matrix is None else oddities(matrix, labels):
-            warnings.warn(oddity, UserWarning, stacklevel=_stacklevel_of_user())
+        warning = "" if matrix is None else oddity(matrix, labels)
+        if warning:
+            warnings.warn(warning, UserWarning, stacklevel=_stacklevel_of_user())
 
     @classmethod
     def binary(
