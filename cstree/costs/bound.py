@@ -109,7 +109,7 @@ class BoundCosts:
         """
         index = operator.index(feature)
         if not 0 <= index < self.n_features:
-            raise IndexError(f"feature {index} of a table with {self.n_features} features")
+            raise IndexError(f"there is no feature {index}; the table has {self.n_features}")
         entries = range(int(self.step_start[index]), int(self.step_start[index + 1]))
         return [
             (int(self.steps[e]), float(self.prices[e])) for e in entries if int(self.steps[e]) not in paid
@@ -218,7 +218,7 @@ class BoundCosts:
             raise ValueError(f"missing or unknown key {wrong[0]!r}; the keys are {', '.join(_KEYS)}")
         for key in _KEYS:
             if not isinstance(values[key], str if key == "unit" else list):
-                raise TypeError(f"{key} is a {type(values[key]).__name__}")
+                raise TypeError(f"{key} is of type {type(values[key]).__name__}")
         names = plain_names(values["feature_names"], "feature", "feature_names")
         classes = plain_labels(values["classes"], "classes")
         step_names = plain_names(values["step_names"], "step", "step_names")

@@ -46,7 +46,10 @@ def plain_tests(tests: Any, operations: Mapping[str, Operation]) -> Tests:
         if isinstance(tests, str | bytes) or not isinstance(tests, Iterable):
             raise TypeError(f"tests is {tests!r}; write {{column: price}} or a price per column, in order")
         return tuple(_positional(number, test, operations) for number, test in enumerate(tests))
-    plain = {plain_name(name, "test"): plain_test(name, test, operations) for name, test in tests.items()}
+    plain = {
+        plain_name(name, "test"): plain_test(f"test {name!r}", test, operations)
+        for name, test in tests.items()
+    }
     revealed_by: dict[str, str] = {}
     for name, test in plain.items():
         for column in test.columns or (name,):
@@ -122,10 +125,11 @@ def tests_of_columns(
 
 
 def _positional(number: int, test: Any, operations: Mapping[str, Operation]) -> FeatureTest:
-    plain = plain_test(f"number {number}", test, operations)
+    what = f"test number {number}"
+    plain = plain_test(what, test, operations)
     if plain.columns:
         raise ValueError(
-            f"test 'number {number}' names columns, but tests by position have one each; "
+            f"{what} names columns, but tests by position have one each; "
             "write tests={name: FeatureTest(...)}"
         )
     return plain

@@ -147,11 +147,11 @@ def plain_names(values: Any, what: str, where: str) -> tuple[str, ...]:
     if isinstance(values, str):
         values = (values,)
     if isinstance(values, bytes) or not isinstance(values, Iterable):
-        raise TypeError(f"{where} is {values!r}; give a list of names")
+        raise TypeError(f"{where}: {values!r} is no list of names")
     names = tuple(plain_name(value, what) for value in values)
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"{where} names {what} {twice!r} twice; once is enough")
+        raise ValueError(f"{what} {twice!r} stands twice in {where}; name each {what} once")
     return names
 
 

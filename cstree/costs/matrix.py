@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cstree.costs.labels import Label, closest, listed, plain_label, plain_labels
+from cstree.costs.labels import Label, closest, counted, listed, plain_label, plain_labels
 
 __all__ = ["from_predicted_first", "labelled", "oddity", "plain_matrix", "sorted_labels"]
 
@@ -168,8 +168,8 @@ def _square(values: Any, classes: tuple[Label, ...] | None) -> NDArray[np.float6
         raise ValueError(f"misclassification has shape {matrix.shape}; give K rows of K costs, one per class")
     if classes is not None and len(classes) != len(matrix):
         raise ValueError(
-            f"misclassification has shape {matrix.shape}, but there are {len(classes)} classes: "
-            f"{listed(classes)}"
+            f"misclassification has shape {matrix.shape}, but classes has "
+            f"{counted(classes, 'label', 'labels')}: {listed(classes)}"
         )
     wrong = np.argwhere(~np.isfinite(matrix))
     if len(wrong):

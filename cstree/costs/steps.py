@@ -117,13 +117,13 @@ def plain_price(value: Any, what: str) -> float:
     return price + 0.0  # -0.0 becomes 0.0
 
 
-def plain_test(name: str, test: Any, operations: Mapping[str, Operation]) -> FeatureTest:
+def plain_test(what: str, test: Any, operations: Mapping[str, Operation]) -> FeatureTest:
     """Check one test.
 
     Parameters
     ----------
-    name : str
-        Its name, for errors.
+    what : str
+        What it is called in an error, as in "test 'crp'".
     test : float or FeatureTest
         A price alone is a test with its own step only.
     operations : mapping
@@ -141,7 +141,6 @@ def plain_test(name: str, test: Any, operations: Mapping[str, Operation]) -> Fea
     ValueError
         A price that is no price, or an operation that nothing prices.
     """
-    what = f"test {name!r}"
     if not isinstance(test, FeatureTest):
         if isinstance(test, Mapping | Sequence) and not isinstance(test, str):
             raise TypeError(
@@ -154,14 +153,14 @@ def plain_test(name: str, test: Any, operations: Mapping[str, Operation]) -> Fea
             for operation, price in test.needs.items()
         }
     else:
-        needs = plain_names(test.needs, "operation", f"{what}: needs")
+        needs = plain_names(test.needs, "operation", f"the needs of {what}")
         for operation in needs:
             if operation not in operations:
                 raise ValueError(
                     f"{what} needs operation {operation!r}, which has no price"
                     f"{closest(operation, operations)}; add it to operations"
                 )
-    columns = plain_names(test.columns, "column", f"{what}: columns")
+    columns = plain_names(test.columns, "column", f"the columns of {what}")
     return FeatureTest(plain_price(test.price, what), needs, columns)
 
 
@@ -200,7 +199,7 @@ def plain_operations(operations: Any) -> dict[str, Operation]:
             if len(value) != 2:
                 raise TypeError(f"{what} is {value!r}; write its price or (price, (needed operation, ...))")
             value, needed = value
-            needs = plain_names(needed, "operation", f"{what}: needs")
+            needs = plain_names(needed, "operation", f"the needs of {what}")
         plain[name] = (plain_price(value, what), needs)
     for name, (_, needs) in plain.items():
         for other in needs:

@@ -37,9 +37,7 @@ integers, floats or booleans: ``1`` and ``"1"`` are different classes.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import secrets
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -47,6 +45,7 @@ from typing import Any
 
 import tomli_w
 
+from cstree._io import write_text
 from cstree.costs.labels import closest
 from cstree.costs.steps import FeatureTest
 
@@ -114,17 +113,7 @@ def write_costs(path: str | os.PathLike[str], arguments: Mapping[str, Any]) -> N
     OSError
         The file cannot be written.
     """
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        # Mode "x": never somebody else's file. Bytes: the same line ends everywhere.
-        with draft.open("xb") as file:
-            file.write(_text(arguments).encode("utf-8"))
-        os.replace(draft, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            draft.unlink()
-        raise
+    write_text(path, _text(arguments))
 
 
 def _known_keys(table: Mapping[str, Any], known: tuple[str, ...], where: str, hint: str = "") -> None:
