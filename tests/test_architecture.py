@@ -24,7 +24,8 @@ FLOORS = {
     4: {"greedy", "exact", "plot"},
     3: {"tree", "online", "svm", "sampling"},
     2: {"encoding", "pareto", "base", "metrics", "datasets"},
-    1: {"costs", "_registry", "_numba", "_io"},
+    1: {"costs", "_registry", "_numba"},
+    0: {"_io"},
 }
 FLOOR_OF = {room: floor for floor, rooms in FLOORS.items() for room in rooms}
 
