@@ -126,7 +126,7 @@ def clinic(n: int = 60, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray, CostMo
     score = (X["age"] > 55).astype(int) + (X["pain"] == "severe") + (X["chol"].fillna(220) > 240)
     y = np.where(score + rng.normal(0, 0.4, n) > 1, "ill", "well")
     costs = CostModel(
-        {("ill", "well"): 30.0, ("well", "ill"): 20.0},
+        {("ill", "well"): 90.0, ("well", "ill"): 60.0},
         tests={
             "age": 0.0,
             "pain": 1.0,
