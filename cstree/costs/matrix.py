@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +14,12 @@ from numpy.typing import NDArray
 
 from cstree.costs.labels import Label, closest, counted, listed, plain_label, plain_labels
 
-__all__ = ["from_predicted_first", "labelled", "oddity", "plain_matrix", "sorted_labels"]
+__all__ = ["from_predicted_first", "labelled", "plain_matrix", "sorted_labels", "warn_if_odd"]
 
 Pairs = Mapping[tuple[Any, Any], Any]
+
+# Frames of files below this folder are the package's own.
+_PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
 
 _FINITE = "costs are finite numbers"
 
@@ -118,8 +125,8 @@ def plain_matrix(
     return _square(misclassification, classes), classes
 
 
-def oddity(matrix: NDArray[np.float64], classes: tuple[Label, ...] | None) -> str:
-    """Say what makes a cost matrix unreasonable in Elkan's sense.
+def warn_if_odd(matrix: NDArray[np.float64], classes: tuple[Label, ...] | None) -> None:
+    """Warn of a cost matrix that is unreasonable in Elkan's sense; the warning points out of the package.
 
     Parameters
     ----------
@@ -128,12 +135,23 @@ def oddity(matrix: NDArray[np.float64], classes: tuple[Label, ...] | None) -> st
     classes : tuple of labels or None
         Names for the message.
 
-    Returns
-    -------
-    str
-        Which wrong answers are cheaper than the right one, or which answer is never dearer than the right
-        one, so that it could be given always; empty for a reasonable matrix.
+    Warns
+    -----
+    UserWarning
+        Wrong answers are cheaper than the right one, or an answer is never dearer than the right one, so that
+        it could be given always.
     """
+    message = _oddity(matrix, classes)
+    if not message:
+        return
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def _oddity(matrix: NDArray[np.float64], classes: tuple[Label, ...] | None) -> str:
+    """Say what is odd about a matrix; nothing, for most."""
     right = np.diag(matrix)
     names = _class_names(len(matrix), classes)
     cheaper = [f"{names[p]} when the truth is {names[t]}" for t, p in np.argwhere(matrix < right[:, None])]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,7 +15,7 @@ from cstree.costs.bound import BoundCosts
 from cstree.costs.catalogue import Tests, own_figures, plain_tests, tests_of_columns
 from cstree.costs.groups import group_steps
 from cstree.costs.labels import Label, closest, counted, listed, plain_labels, plain_names
-from cstree.costs.matrix import from_predicted_first, oddity, plain_matrix, sorted_labels
+from cstree.costs.matrix import from_predicted_first, plain_matrix, sorted_labels, warn_if_odd
 from cstree.costs.steps import FeatureTest, Operation, plain_operations, step_entries
 from cstree.costs.toml import read_costs, write_costs
 
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
 __all__ = ["CostModel", "FeatureTest", "from_predicted_first"]
-
-_PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
 class CostModel:
@@ -113,9 +109,8 @@ class CostModel:
             "_unit": str(unit),
         }
         self.__dict__.update(state)
-        warning = "" if matrix is None else oddity(matrix, labels)
-        if warning:
-            warnings.warn(warning, UserWarning, stacklevel=_stacklevel_of_user())
+        if matrix is not None:
+            warn_if_odd(matrix, labels)
 
     @classmethod
     def binary(
@@ -323,9 +318,10 @@ class CostModel:
                 UserWarning,
                 stacklevel=stacklevel,
             )
-        needed = _closure(self._operations)
+        needed = _closed((test for _, test in tests.values()), self._operations)
         entries = [
-            step_entries(*tests[name], self._operations, needed) if name in tests else [] for name in names
+            step_entries(*tests[name], self._operations, needed[tests[name][1]]) if name in tests else []
+            for name in names
         ]
         test_names = [tests[name][0] if name in tests else "" for name in names]
         return BoundCosts.from_entries(names, labels, self._unit, matrix, test_names, entries)
@@ -422,23 +418,23 @@ def _refuse_circles(operations: Mapping[str, Operation]) -> None:
     raise ValueError(f"operations need one another in a circle: {walk}; take one of these needs away")
 
 
-def _closure(operations: Mapping[str, Operation]) -> dict[str, list[str]]:
-    """List for each operation itself and all that it needs, directly or through others."""
+def _closed(
+    tests: Iterable[FeatureTest], operations: Mapping[str, Operation]
+) -> dict[FeatureTest, list[str]]:
+    """List for each test all operations that it needs, directly or through others."""
+    every = set(tests)
     if not any(needs for _, needs in operations.values()):
-        return {name: [name] for name in operations}
+        return {test: list(test.needs) for test in every}
     import networkx as nx
 
     graph = _graph(operations)
-    return {name: list(nx.dfs_preorder_nodes(graph, name)) for name in operations}
-
-
-def _stacklevel_of_user() -> int:
-    """Count the frames up to the first one outside the package, for a warning that points there."""
-    frame = sys._getframe(1)
-    level = 1
-    while frame.f_back is not None and os.path.abspath(frame.f_code.co_filename).startswith(
-        _PACKAGE + os.sep
-    ):
-        frame = frame.f_back
-        level += 1
-    return level
+    return {
+        test: list(
+            dict.fromkeys(
+                step
+                for direct in test.needs
+                for step in (nx.dfs_preorder_nodes(graph, direct) if direct in graph else (direct,))
+            )
+        )
+        for test in every
+    }

@@ -212,7 +212,7 @@ def plain_operations(operations: Any) -> dict[str, Operation]:
 
 
 def step_entries(
-    name: str, test: FeatureTest, operations: Mapping[str, Operation], needed: Mapping[str, Sequence[str]]
+    name: str, test: FeatureTest, operations: Mapping[str, Operation], needed: Sequence[str]
 ) -> list[tuple[str, float]]:
     """List the steps of a test with their prices.
 
@@ -224,17 +224,13 @@ def step_entries(
         What `plain_test` returned.
     operations : mapping
         What `plain_operations` returned.
-    needed : {operation: sequence of str}
-        Each operation and all that it needs, directly or through others.
+    needed : sequence of str
+        All operations that the test needs, directly or through others, each once.
 
     Returns
     -------
     list of (str, float)
-        The own step, then every operation once, at the price it has with this test.
+        The own step, then the operations at the price they have with this test.
     """
     own = test.needs if isinstance(test.needs, Mapping) else {}
-    steps = dict.fromkeys(step for direct in test.needs for step in needed.get(direct, (direct,)))
-    return [
-        (name, test.price),
-        *((step, own[step] if step in own else operations[step][0]) for step in steps),
-    ]
+    return [(name, test.price), *((op, own[op] if op in own else operations[op][0]) for op in needed)]
