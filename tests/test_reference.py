@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 from itertools import permutations
+from operator import itemgetter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -285,7 +286,7 @@ def test_raw_rows_of_a_frame() -> None:
     frame = pandas.DataFrame({"n": [1, None, 3], "c": ["b", "z", None]})
     rows = ref.plain_rows(frame, schema)
     assert [row[1] for row in rows] == [1, None, None]
-    assert rows[0][0] == 1.0 and math.isnan(rows[1][0]) and rows[2][0] == 3.0
+    assert str([row[0] for row in rows]) == "[1.0, nan, 3.0]"
     for seed in range(20):
         table = random_table(np.random.default_rng(seed))
         schema = SimpleNamespace(
@@ -534,6 +535,36 @@ def test_a_maximum_that_is_not_positive_makes_its_term_zero() -> None:
     assert ref.scores("secsdt_mc", node, dear[:1], alpha_value=0.25) == [0.0]
 
 
+def test_rounding_is_no_gain() -> None:
+    node = _summary([0.1 + 0.2, 0.7], [0.7, 0.1 + 0.2])
+    parts = [_summary([0.3 * share, 0.7 * share], [0.7 * share, 0.3 * share]) for share in (0.37, 0.63)]
+    assert 0 < abs(ref.gain(node, parts)) < 1e-12
+    test = ref.Candidate(PlainSplit(0, "numeric", cut=0.5), 0.0, parts)
+    assert ref.scores("secsdt_mc", node, [test]) == [0.0]
+    for criterion in ("cs_id3", "idx"):
+        assert ref.scores(criterion, node, [test]) == [0.0]
+
+
+def test_scores_that_differ_by_rounding_are_ties() -> None:
+    node = _summary([2.0, 2.0], [2.0, 2.0])
+    perfect = [_summary([2.0, 0.0], [0.0, 2.0]), _summary([0.0, 2.0], [2.0, 0.0])]
+    tests = [
+        ref.Candidate(PlainSplit(a, "numeric", cut=0.5), amount, perfect)
+        for a, amount in enumerate([0.5, 0.1 + 0.2, 0.3])
+    ]
+    scores = ref.scores("idx", node, tests)
+    assert scores[2] > scores[1] > scores[0]
+    assert ref.best_candidate("idx", node, tests) == 1
+
+
+def test_regrets_forget_what_no_decision_changes() -> None:
+    assert ref.regrets([[3.0, 5.0], [-2.0, -2.5]]) == [[0.0, 2.0], [0.5, 0.0]]
+    shifted = ref.training([[0.0], [1.0]], [0, 1], free(1, [[-7, 3], [4, -6]]), ["numeric"])
+    plain = ref.training([[0.0], [1.0]], [0, 1], free(1, [[0, 10], [10, 0]]), ["numeric"])
+    assert shifted.summary([0, 1]).label_cost == [-3.0, -3.0]
+    assert shifted.summary([0, 1]).regret == plain.summary([0, 1]).regret == [10.0, 10.0]
+
+
 def test_free_gains_beat_all_priced_ones_and_the_larger_wins() -> None:
     node = _summary([2.0, 2.0], [2.0, 2.0])
     nothing = [_summary([1.0, 1.0], [1.0, 1.0])] * 2
@@ -615,7 +646,8 @@ def test_scores_do_not_depend_on_the_order_of_cases_or_names_of_classes(
 
 
 def test_doubled_weights_or_costs_scale_the_scores() -> None:
-    scale_with_weights = {"mincost": 2, "cost": 2}
+    with_weights = {"mincost": 2.0, "cost": 2.0}
+    with_costs = {"mincost": 2.0, "cost": 2.0, "cs_id3": 0.5, "idx": 0.5}
     data = ref.training(ROWS, Y, COSTS, KINDS)
     heavy = ref.training(ROWS, Y, COSTS, KINDS, weights=[2.0] * len(ROWS))
     dear_costs = PlainCosts(
@@ -628,9 +660,9 @@ def test_doubled_weights_or_costs_scale_the_scores() -> None:
         plain, weighted, priced = (
             ref.scores(name, d.summary(members), ref.candidates_at(d, members)) for d in (data, heavy, dear)
         )
-        factor = scale_with_weights.get(name, 1)
+        factor = with_weights.get(name, 1.0)
         assert weighted == pytest.approx([factor * v for v in plain], rel=1e-9, abs=1e-12)
-        factor = {"mincost": 2, "cost": 2, "cs_id3": 0.5, "idx": 0.5}.get(name, 1)
+        factor = with_costs.get(name, 1.0)
         assert priced == pytest.approx([factor * v for v in plain], rel=1e-9, abs=1e-12)
 
 
@@ -644,8 +676,8 @@ def test_golden_greedy_tree_follows_the_golden_scores() -> None:
     below = tree.children[CATEGORIES["swab"].index("pos")]
     assert isinstance(below, PlainSplit) and below.feature == FEVER
     root = GOLDEN["nodes"][0]["rows"]
-    for criterion, column in (("mincost", "mincost"), ("pm", "pm"), ("idx", "idx"), ("eg2", "eg2")):
-        best = max(root, key=lambda row, c=column: row[c])
+    for criterion in ("mincost", "pm", "idx", "eg2"):
+        best = max(root, key=itemgetter(criterion))
         stump = ref.grow(ROWS, Y, COSTS, KINDS, criterion=criterion, max_depth=1)
         assert isinstance(stump, PlainSplit)
         assert (NAMES[stump.feature], stump.cut) == (best["feature"], best["cut"])
@@ -655,6 +687,7 @@ def test_stops_by_hand() -> None:
     rows, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 1]
     grown = cut(0, 0.5, leaf(0), leaf(1))
     assert ref.grow(rows, y, free(1), ["numeric"]) == replace(grown, missing_branch=1)
+    assert ref.grow(rows, y, free(1), ["numeric"], min_support=4) != leaf(1)
     assert ref.grow(rows, y, free(1), ["numeric"], min_support=5) == leaf(1)
     assert ref.grow(rows, y, free(1), ["numeric"], purity=0.75) == leaf(1)
     assert ref.grow(rows, y, free(1), ["numeric"], purity=0.75, min_purity_support=5) != leaf(1)
@@ -679,6 +712,10 @@ def test_missing_values_compete_on_both_sides_where_the_training_column_has_some
     assert ref.grow(rows, y, free(1), ["numeric"]) == cut(0, 0.5, leaf(0), leaf(1), missing=1)
     y[4] = 0
     assert ref.grow(rows, y, free(1), ["numeric"]) == cut(0, 0.5, leaf(0), leaf(1), missing=0)
+    # missing in the column but not at the node: both sides tie, left it is
+    deeper = [[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 1.0], [0.0, math.nan]]
+    tree = ref.grow(deeper, [0, 0, 1, 2, 2, 0], free(2, [[0, 1, 1], [1, 0, 1], [1, 1, 0]]), ["numeric"] * 2)
+    assert tree == cut(0, 0.5, leaf(0), cut(1, 0.5, leaf(1), leaf(2), missing=0), missing=0)
     # no missing value in training: the side of more weight
     assert ref.grow(rows[:4], y[:4], free(1), ["numeric"], weights=[1, 1, 1, 2]) == cut(
         0, 0.5, leaf(0), leaf(1), missing=1
@@ -686,11 +723,22 @@ def test_missing_values_compete_on_both_sides_where_the_training_column_has_some
 
 
 def test_missing_categories_go_where_most_weight_is_and_the_feature_is_used_up() -> None:
-    rows = [[0], [0], [2], [2], [None]]
+    rows: list[list[Any]] = [[0], [0], [2], [2], [None]]
     y = [0, 0, 1, 1, 0]
     tree = ref.grow(rows, y, free(1), ["categorical"], weights=[1, 1, 1, 1.5, 1])
     assert tree == PlainSplit(0, "table", table={0: 0, 2: 1}, missing_branch=1, children=(leaf(0), leaf(1)))
     assert ref.predict(tree, [[1], [None]]) == [1, 1]
+
+
+def test_a_feature_is_bought_once_on_a_path_however_often_it_is_cut() -> None:
+    rows, y, weights = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], [4.0, 4.0, 0.25, 0.05]
+    # root: E = 2 * 4.05 * 4.25 / 8.3 = 4.148, right of 0.5 it is 0.471: 3.677 for 8.3 * price.
+    # The third cut reduces 0.083 only, less than 0.3 * 0.4: it is made because nothing is paid any more
+    for amount, n_nodes in ((0.45, 1), (0.4, 7)):
+        costs = PlainCosts([[0, 1], [1, 0]], [[("a", amount)]])
+        tree = ref.grow(rows, y, costs, ["numeric"], criterion="mincost", weights=weights)
+        assert ref.n_nodes(tree) == n_nodes
+    assert ref.evaluate(tree, rows, y, costs, weights)[:2] == pytest.approx((0.0, 0.4))
 
 
 def test_ties_go_to_the_lowest_feature_then_the_lowest_cut() -> None:

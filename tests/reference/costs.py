@@ -12,12 +12,12 @@ __all__ = [
     "PlainCosts",
     "bound_arrays",
     "case_costs",
-    "case_regrets",
     "case_weights",
     "describe_costs",
     "newly_paid",
     "plain_costs",
     "price",
+    "regrets",
 ]
 
 
@@ -125,9 +125,9 @@ def case_costs(y: Sequence[int], costs: PlainCosts, example_cost: Any = None) ->
     return [[float(c) for c in matrix[int(truth)]] for truth in y]
 
 
-def case_regrets(y: Sequence[int], costs: PlainCosts, example_cost: Any = None) -> list[list[float]]:
-    """Give ``c_i[p]`` less the smallest entry of the case's row."""
-    return [[c - min(row) for c in row] for row in case_costs(y, costs, example_cost)]
+def regrets(cost_rows: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Each row less its smallest entry (section 3, below (10))."""
+    return [[c - min(row) for c in row] for row in cost_rows]
 
 
 def case_weights(y: Sequence[int], weights: Any = None) -> list[float]:

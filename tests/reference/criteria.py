@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .costs import regrets
 from .pruning import ROUNDING
 from .tree import PlainSplit, label_costs
 
@@ -72,11 +73,10 @@ def summarize(
     n_classes: int,
 ) -> NodeSummary:
     """Sum up the cases ``members``; ``cost_rows[i]`` is ``c_i``."""
-    regrets = [[c - min(row) for c in row] for row in cost_rows]
     return NodeSummary(
         [math.fsum(weights[i] for i in members if y[i] == k) for k in range(n_classes)],
         label_costs(members, cost_rows, weights, n_classes),
-        label_costs(members, regrets, weights, n_classes),
+        label_costs(members, regrets(cost_rows), weights, n_classes),
     )
 
 
