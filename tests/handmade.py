@@ -16,8 +16,8 @@ from cstree.pareto.front import Front
 from cstree.tree.evaluation import evaluate, relabel
 from cstree.tree.tree import Tree
 
-# A leaf is None. A numeric split is (name, cut, below, above[, branch of missing values]); a categorical one is
-# (name, {category: branch}, [children][, branch of missing values]); categories that are left out travel as missing.
+# A leaf is None. A numeric split is (name, cut, below, above[, missing branch]), a categorical one
+# (name, {category: branch}, [children][, missing branch]); categories left out travel as missing.
 Nested = Any
 
 AWKWARD = [
@@ -123,8 +123,13 @@ def clinic(n: int = 60, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray, CostMo
     )
     X.loc[::11, "chol"] = np.nan
     X.loc[::13, "pain"] = None
-    score = (X["age"] > 55).astype(int) + (X["pain"] == "severe") + (X["chol"].fillna(220) > 240)
-    y = np.where(score + rng.normal(0, 0.4, n) > 1, "ill", "well")
+    high = X["chol"].fillna(300)
+    ill = np.where(
+        X["pain"] == "severe",
+        high > 200.5,
+        (X["age"] > 55.5) & ((X["sugar"] <= 5.005) | (high > 240.25) & X["chol"].notna()),
+    )
+    y = np.where(ill ^ (rng.random(n) < 0.08), "ill", "well")  # some are not as their tests say
     costs = CostModel(
         {("ill", "well"): 90.0, ("well", "ill"): 60.0},
         tests={
