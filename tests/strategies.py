@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from tests.reference import (
@@ -24,6 +25,10 @@ from tests.reference import (
     is_missing,
     midpoints,
 )
+
+# How long an example takes says something about the machine, not about the code.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 T = TypeVar("T")
 

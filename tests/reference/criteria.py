@@ -73,10 +73,11 @@ def summarize(
     n_classes: int,
 ) -> NodeSummary:
     """Sum up the cases ``members``; ``cost_rows[i]`` is ``c_i``."""
+    own = regrets([cost_rows[i] for i in members])
     return NodeSummary(
         [math.fsum(weights[i] for i in members if y[i] == k) for k in range(n_classes)],
         label_costs(members, cost_rows, weights, n_classes),
-        label_costs(members, regrets(cost_rows), weights, n_classes),
+        label_costs(range(len(members)), own, [weights[i] for i in members], n_classes),
     )
 
 
