@@ -1,0 +1,7 @@
+"""Trees grown from the top."""
+
+from cstree.greedy.candidates import Candidates
+from cstree.greedy.criteria import CRITERIA, Criterion
+from cstree.greedy.grower import candidates_at, grow
+
+__all__ = ["CRITERIA", "Candidates", "Criterion", "candidates_at", "grow"]

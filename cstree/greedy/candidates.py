@@ -1,0 +1,320 @@
+"""All candidate splits of some nodes, as arrays a criterion can calculate with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cstree.greedy._measure_kernels import (
+    cost_reductions,
+    count_gains,
+    gini_gains,
+    label_regrets,
+    weight_gains,
+)
+
+__all__ = ["Candidates"]
+
+Array = NDArray[np.float64]
+
+_SMALL = 1024
+_LARGE = 65_536
+
+
+@dataclass(eq=False)
+class Candidates:
+    """Candidate splits of one node or of several, node after node.
+
+    Within a node they stand in the order in which ties are broken: by feature, then cut, then
+    missing values left before right. Arrays "per candidate" have shape (n_candidates,), arrays "per
+    node" (n_nodes,); :meth:`spread` turns the latter into the former.
+
+    Attributes
+    ----------
+    start : ndarray of shape (n_nodes + 1,), int64
+        Candidates of node ``i`` are ``start[i]:start[i + 1]``.
+    class_weight : ndarray of shape (n_nodes, n_classes)
+        Training weight of each class.
+    regret : ndarray of shape (n_nodes, n_classes)
+        ``L_S[p]``: cost of answering each class, less what the best answer to each case costs.
+    feature : ndarray of shape (n_candidates,), int32
+    cut : ndarray of shape (n_candidates,), int32
+        Numeric feature: index of the cut; otherwise a number that tells subsets apart.
+    missing_branch : ndarray of shape (n_candidates,), int32
+        Branch of missing values; -1: the heavier, as the training column had none.
+    n_branches : ndarray of shape (n_candidates,), int32
+        ``m``: 2, or the number of categories at the node for a multiway split.
+    price : ndarray of shape (n_candidates,)
+        ``TA(a | path)``: what the test costs each case here; steps paid above are free.
+    """
+
+    start: NDArray[np.int64]
+    class_weight: Array
+    regret: Array
+    feature: NDArray[np.int32]
+    cut: NDArray[np.int32]
+    missing_branch: NDArray[np.int32]
+    n_branches: NDArray[np.int32]
+    price: Array
+    _left: Array  # (channels, n or more): class weights, then regrets where costs differ by case
+    _wide: Array  # (rows, channels): every branch of the multiway candidates
+    _wide_start: NDArray[np.int32]  # per candidate: first row in _wide; -1 for binary candidates
+    _matrix: Array  # (K, K) regrets of the cost matrix
+    _counts: bool  # weights are whole numbers: every case weighs 1
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.class_weight)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, K."""
+        return self.class_weight.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.feature)
+
+    # --- between nodes and candidates ---------------------------------------------------------
+
+    def spread(self, per_node: Array) -> Array:
+        """Repeat a number per node for each of its candidates."""
+        if self.n_nodes == 1:
+            return np.broadcast_to(per_node, (len(self),))
+        return np.repeat(per_node, np.diff(self.start))
+
+    def largest_per_node(self, values: Array) -> Array:
+        """Return the greatest of the values per node; -inf where a node has no candidate."""
+        filled = self.start[:-1] < self.start[1:]
+        result = np.full(self.n_nodes, -np.inf)
+        if len(self):
+            result[filled] = np.maximum.reduceat(values, self.start[:-1][filled])
+        return result
+
+    def largest(self, values: Array) -> Array:
+        """Return the greatest of the values at each candidate's node, per candidate."""
+        return self.spread(self.largest_per_node(values))
+
+    # --- what the formulas of the criteria are made of ----------------------------------------
+
+    @cached_property
+    def node_weight(self) -> Array:
+        """``N_S`` per node."""
+        return self.class_weight.sum(axis=1)
+
+    @cached_property
+    def weight(self) -> Array:
+        """``N_S`` per candidate."""
+        return self.spread(self.node_weight)
+
+    @cached_property
+    def entropy(self) -> Array:
+        """``H(S) = - sum_k q_k log2 q_k`` per node, in bits."""
+        return -_x_log2_x(self.class_weight / self.node_weight[:, None]).sum(axis=1)
+
+    @cached_property
+    def expected_cost(self) -> Array:
+        """``E(S) = sum_p P_S[p] L_S[p]`` per node, equation (10)."""
+        return _expected_cost(self.regret)
+
+    @property
+    def test_cost(self) -> Array:
+        """``TC(a) = N_S TA(a | path)`` per candidate."""
+        return self.weight * self.price
+
+    @cached_property
+    def cost_reduction(self) -> Array:
+        """``CostRed(a) = DMC(a) - TC(a)`` per candidate, equation (6)."""
+        return self.dmc - self.test_cost
+
+    @property
+    def gain(self) -> Array:
+        """``Gain(a) = H(S) - sum_v (N_v / N_S) H(S_v)`` per candidate, in bits."""
+        return self._information[0]
+
+    @property
+    def split_info(self) -> Array:
+        """``SplitInfo(a) = - sum_v (N_v / N_S) log2 (N_v / N_S)`` per candidate, in bits."""
+        return self._information[1]
+
+    @property
+    def dmc(self) -> Array:
+        """``DMC(a) = E(S) - sum_v E(S_v)`` per candidate, equation (7)."""
+        return self._reductions[0]
+
+    @property
+    def answer_reduction(self) -> Array:
+        """``min_p L_S[p] - sum_v min_p L_{S_v}[p]`` per candidate: what better answers save."""
+        return self._reductions[1]
+
+    @cached_property
+    def gini_gain(self) -> Array:
+        """Decrease of ``1 - sum_k q_k**2`` per candidate."""
+        result = np.empty(len(self))
+        gini_gains(self._left, self.class_weight, self.start, result)
+        if self._multiway.size:
+            squares = (self.class_weight**2).sum(axis=1) / self.node_weight
+            weight = self._wide[:, : self.n_classes]
+            inside = self._add_branches((weight**2).sum(axis=1) / weight.sum(axis=1))
+            node = self._node_of_multiway
+            result[self._multiway] = (inside - squares[node]) / self.node_weight[node]
+        return result
+
+    @cached_property
+    def _information(self) -> tuple[Array, Array]:
+        gain, split_info = np.empty(len(self)), np.empty(len(self))
+        if self._counts:
+            large, scale = _large_table(self.node_weight.max(initial=1.0))
+            small, small_scale = _small_table()
+            scales = np.array([small_scale, scale])
+            count_gains(self._left, self.class_weight, self.start, small, large, scales, gain, split_info)
+        else:
+            weight_gains(self._left, self.class_weight, self.start, gain, split_info)
+        if self._multiway.size:
+            weight = self._wide[:, : self.n_classes]
+            node = self._node_of_multiway
+            whole = self.node_weight[node]
+            shares = _x_log2_x(weight).sum(axis=1)
+            sizes = self._add_branches(_x_log2_x(weight.sum(axis=1)))
+            gain[self._multiway] = self.entropy[node] - (sizes - self._add_branches(shares)) / whole
+            split_info[self._multiway] = np.log2(whole) - sizes / whole
+        return gain, split_info
+
+    @cached_property
+    def _reductions(self) -> tuple[Array, Array]:
+        n_classes = self.n_classes
+        by_case = len(self._left) > n_classes
+        if by_case:
+            regret = self._left[n_classes:]
+        else:
+            regret = np.empty((n_classes, len(self)))
+            label_regrets(self._left, self._matrix, regret)
+        dmc, answer = np.empty(len(self)), np.empty(len(self))
+        cost_reductions(regret, self.regret, self.start, dmc, answer)
+        if self._multiway.size:
+            wide = self._wide[:, n_classes:] if by_case else self._wide @ self._matrix
+            node = self._node_of_multiway
+            dmc[self._multiway] = self.expected_cost[node] - self._add_branches(_expected_cost(wide))
+            least = self._add_branches(wide.min(axis=1))
+            answer[self._multiway] = self.regret.min(axis=1)[node] - least
+        return dmc, answer
+
+    def side_of_missing(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Branch of missing values for chosen candidates; the heavier where training saw none."""
+        side = self.missing_branch[chosen].astype(np.int64)
+        node = np.searchsorted(self.start, chosen, side="right") - 1
+        left = self._left[: self.n_classes, chosen].sum(axis=0)
+        lighter = left < 0.5 * self.node_weight[node] * (1 - 1e-12)
+        return np.where(side < 0, lighter, side)
+
+    # --- multiway candidates ------------------------------------------------------------------
+
+    @cached_property
+    def _multiway(self) -> NDArray[np.intp]:
+        return np.flatnonzero(self._wide_start >= 0) if len(self._wide) else np.empty(0, dtype=np.intp)
+
+    @cached_property
+    def _node_of_multiway(self) -> NDArray[np.intp]:
+        return np.searchsorted(self.start, self._multiway, side="right") - 1
+
+    def _add_branches(self, values: Array) -> Array:
+        """Sum numbers per row of ``_wide`` over the branches of each multiway candidate."""
+        return np.add.reduceat(values, self._wide_start[self._multiway])
+
+    # --- one node at a time -------------------------------------------------------------------
+
+    def node(self, i: int) -> Candidates:
+        """Return the candidates of one node, copied."""
+        first, last = int(self.start[i]), int(self.start[i + 1])
+        part = slice(first, last)
+        wide_start = self._wide_start[part]
+        own = np.flatnonzero(wide_start >= 0)
+        rows = slice(0, 0)
+        if own.size:
+            end = int(wide_start[own[-1]] + self.n_branches[part][own[-1]])
+            rows = slice(int(wide_start[own[0]]), end)
+        return Candidates(
+            np.array([0, last - first]),
+            self.class_weight[i : i + 1].copy(),
+            self.regret[i : i + 1].copy(),
+            self.feature[part].copy(),
+            self.cut[part].copy(),
+            self.missing_branch[part].copy(),
+            self.n_branches[part].copy(),
+            self.price[part].copy(),
+            self._left[:, part].copy(),
+            self._wide[rows].copy(),
+            np.where(wide_start >= 0, wide_start - rows.start, -1).astype(np.int32),
+            self._matrix,
+            self._counts,
+        )
+
+    def nodes(self) -> Iterator[Candidates]:
+        """Yield the candidates of each node."""
+        for i in range(self.n_nodes):
+            yield self.node(i)
+
+    def branches(self, i: int) -> tuple[Array, Array]:
+        """Return class weights and regrets of each branch of candidate ``i``.
+
+        Parameters
+        ----------
+        i : int
+
+        Returns
+        -------
+        class_weight : ndarray of shape (n_branches, n_classes)
+        regret : ndarray of shape (n_branches, n_classes)
+        """
+        node = int(np.searchsorted(self.start, i, side="right")) - 1
+        first, K = int(self._wide_start[i]), self.n_classes
+        by_case = len(self._left) > K
+        if first >= 0:
+            channels = self._wide[first : first + int(self.n_branches[i])]
+        else:
+            whole = np.concatenate([self.class_weight[node], self.regret[node]])[: len(self._left)]
+            channels = np.stack([self._left[:, i], whole - self._left[:, i]])
+        weight = channels[:, :K].copy()
+        return weight, channels[:, K:].copy() if by_case else weight @ self._matrix
+
+
+def _x_log2_x(x: Array) -> Array:
+    return x * np.log2(x, out=np.zeros_like(x), where=x > 0)
+
+
+def _expected_cost(regret: Array) -> Array:
+    """Equations (9) and (10), ``sum_p L[p] (1 - L[p] / sum L) / (K - 1)``, without a difference."""
+    total = regret.sum(axis=1)
+    before = np.cumsum(regret, axis=1)[:, :-1]
+    pairs = (before * regret[:, 1:]).sum(axis=1)
+    share = max(regret.shape[1] - 1, 1)
+    return np.divide(2 * pairs, share * total, out=np.zeros(len(regret)), where=total > 0)
+
+
+def _log_table(size: int, scale: float) -> NDArray[np.int64]:
+    return np.rint(_x_log2_x(np.arange(size, dtype=np.float64)) * scale).astype(np.int64)
+
+
+@cache
+def _small_table() -> tuple[NDArray[np.int64], float]:
+    """``n log2 n`` as integers, fine enough that ties of small nodes are ties to 1e-12."""
+    scale = _scale(_SMALL)
+    return _log_table(_SMALL, scale), scale
+
+
+def _large_table(weight: float) -> tuple[NDArray[np.int64], float]:
+    return _table_of_scale(_scale(max(weight, _LARGE)))
+
+
+@cache
+def _table_of_scale(scale: float) -> tuple[NDArray[np.int64], float]:
+    return _log_table(_LARGE, scale), scale
+
+
+def _scale(largest: float) -> float:
+    """Power of two that keeps sums over a node of ``largest`` cases below 2**62."""
+    return 2.0 ** (61 - int(np.ceil(np.log2(2 * largest * np.log2(largest) + 2))))
