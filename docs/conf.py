@@ -11,7 +11,7 @@ copyright = "2026, the cstree developers"
 version = release = _project["version"]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
-exclude_patterns = ["_templates", "errors-costs.md"]  # errors.md includes the latter
+exclude_patterns = ["_templates"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 nitpicky = False
