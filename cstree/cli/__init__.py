@@ -1,0 +1,5 @@
+"""The command line: ``cstree demo | fit | predict | front | draw``."""
+
+from cstree.cli.entry import main
+
+__all__ = ["main"]

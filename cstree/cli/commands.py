@@ -1,0 +1,212 @@
+"""What each command does."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cstree.cli.tables import (
+    UsageError,
+    one_line,
+    position_of,
+    print_front,
+    print_model,
+    read_table,
+    require_columns,
+    split_names,
+    write_csv,
+)
+from cstree.costs.model import CostModel
+from cstree.pareto.front import Front
+from cstree.persistence import load_model, save_model
+
+__all__ = ["INTERRUPTED", "demo", "draw", "fit", "front", "predict"]
+
+INTERRUPTED = 130
+_COMPILES = "The first run after an installation compiles the search first, which takes some seconds."
+
+
+def demo(arguments: argparse.Namespace) -> int:
+    """Fit the heart table and write everything that shows the outcome."""
+    from cstree.datasets.loaders import load_heart
+
+    folder = Path(arguments.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    heart = load_heart()
+    print(
+        f"Heart disease: {len(heart.data)} patients, {heart.data.shape[1]} tests with prices, and two kinds\n"
+        f"of mistakes with theirs. Searching trees that no other beats in both costs.\n{_COMPILES}",
+        flush=True,
+    )
+    model, interrupted = _fit_pareto(
+        heart.data,
+        heart.target,
+        heart.costs,
+        time_budget=arguments.seconds,
+        random_state=arguments.seed,
+    )
+    print_model(model)
+    written = [folder / "front.csv", folder / "model.json"]
+    write_csv(model.front_.to_frame(), written[0])
+    save_model(model, written[1])
+    written += _draw_what_can_be(model, folder, "Heart disease: what mistakes and tests cost")
+    print("\nWritten:")
+    for path in written:
+        print(f"  {path}")
+    if folder / "front.html" in written:
+        print(f"Open {folder / 'front.html'} in a browser and click a point.")
+    return INTERRUPTED if interrupted else 0
+
+
+def _draw_what_can_be(model: Any, folder: Path, title: str) -> list[Path]:
+    """Write the page and the drawing; what lacks a package is said, and the rest goes on."""
+    from cstree.plot.page import explore_front
+    from cstree.plot.tree import render_tree
+
+    written = []
+    for name, drawing in (
+        ("front.html", lambda path: explore_front(model, path, title=title)),
+        ("tree.svg", lambda path: render_tree(model, path)),
+    ):
+        try:
+            written.append(drawing(folder / name))
+        except (ImportError, RuntimeError) as error:
+            print(f"cstree: {name} is not written: {one_line(error)}", file=sys.stderr)
+    return written
+
+
+def fit(arguments: argparse.Namespace) -> int:
+    """Fit a CSV table and save the model."""
+    table = read_table(arguments.table)
+    ignored = split_names(arguments.ignore, table)
+    require_columns(table, [arguments.target, *ignored], arguments.table)
+    X = table.drop(columns=[arguments.target, *ignored])
+    if X.shape[1] == 0:
+        raise UsageError(f"{arguments.table}: no column is left besides the target {arguments.target!r}")
+    y = table[arguments.target]
+    if y.isna().any():
+        row = int(y.isna().to_numpy().argmax()) + 2  # the header is line 1
+        raise UsageError(
+            f"{arguments.table}: line {row} has no {arguments.target!r}; fill it in or drop the line"
+        )
+    categorical = split_names(arguments.categorical, X)
+    require_columns(X, categorical, arguments.table)
+    for name in categorical:
+        X[name] = X[name].astype("category")
+    costs = CostModel.from_toml(arguments.costs) if arguments.costs else None
+    if arguments.method == "greedy":
+        _refuse(arguments, ("select", "seconds"), "nnia")
+        model, interrupted = _fit_greedy(X, y, costs, arguments), False
+    else:
+        _refuse(arguments, ("criterion",), "greedy")
+        print(_COMPILES, file=sys.stderr, flush=True)
+        options = {
+            "select": read_rule(arguments.select),
+            "time_budget": arguments.seconds,
+            "max_depth": arguments.max_depth,
+            "min_support": arguments.min_support,
+        }
+        given = {name: value for name, value in options.items() if value is not None}
+        model, interrupted = _fit_pareto(X, y, costs, random_state=arguments.seed, **given)
+    save_model(model, arguments.output)
+    print_model(model)
+    print(f"\nWritten: {arguments.output}")
+    return INTERRUPTED if interrupted else 0
+
+
+def _fit_greedy(X: pd.DataFrame, y: pd.Series, costs: CostModel | None, arguments: argparse.Namespace) -> Any:
+    from cstree.greedy.classifier import GreedyTreeClassifier
+
+    options = {
+        "criterion": arguments.criterion,
+        "max_depth": arguments.max_depth,
+        "min_support": arguments.min_support,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    return GreedyTreeClassifier(costs, random_state=arguments.seed, **given).fit(X, y)
+
+
+def _fit_pareto(X: pd.DataFrame, y: Any, costs: CostModel | None, **options: Any) -> tuple[Any, bool]:
+    """Search; after Ctrl-C return what was found until then, and True."""
+    from cstree.evolution.classifier import ParetoTreeClassifier
+
+    model = ParetoTreeClassifier(costs, verbose=int(sys.stderr.isatty()), **options)
+    try:
+        model.fit(X, y)
+    except KeyboardInterrupt:
+        if not hasattr(model, "front_"):
+            raise
+        print("cstree: interrupted; writing what was found", file=sys.stderr)
+        return model, True
+    return model, False
+
+
+def predict(arguments: argparse.Namespace) -> int:
+    """Write predictions for a CSV table."""
+    model = load_model(arguments.model)
+    table = read_table(arguments.table)
+    names = list(model.schema_.names)
+    require_columns(table, names, arguments.table)
+    X = table[names]
+    columns: dict[str, Any] = {"prediction": model.predict(X)}
+    shares = model.predict_proba(X)
+    for k, label in enumerate(model.classes_.tolist()):
+        columns[f"probability_{label}"] = shares[:, k]
+    columns["test_cost"] = model.test_cost(X)
+    write_csv(pd.DataFrame(columns), arguments.output, index=False)
+    return 0
+
+
+def front(arguments: argparse.Namespace) -> int:
+    """Print a front, or write it as a table or a page."""
+    model = load_model(arguments.model)
+    if arguments.html:
+        from cstree.plot.page import explore_front
+
+        print(f"Written: {explore_front(model, arguments.html, title=arguments.title)}")
+    if arguments.output:
+        write_csv(_front_of(model, arguments.model).to_frame(), arguments.output)
+        if arguments.output != "-":
+            print(f"Written: {arguments.output}")
+    if not arguments.html and not arguments.output:
+        print_front(_front_of(model, arguments.model), position_of(model))
+    return 0
+
+
+def _front_of(model: Any, path: str) -> Front[Any]:
+    front: Front[Any] | None = getattr(model, "front_", None)
+    if front is None:
+        raise UsageError(f"{path}: a {type(model).__name__} holds one tree and no front")
+    return front
+
+
+def draw(arguments: argparse.Namespace) -> int:
+    """Write the picture of a tree."""
+    model = load_model(arguments.model)
+    from cstree.plot.tree import render_tree
+
+    path = render_tree(model, arguments.output, arguments.point, direction=arguments.direction)
+    print(f"Written: {path}")
+    return 0
+
+
+def _refuse(arguments: argparse.Namespace, options: Sequence[str], method: str) -> None:
+    for option in options:
+        if getattr(arguments, option) is not None:
+            raise UsageError(f"--{option} belongs to --method {method}")
+
+
+def read_rule(text: str | None) -> str | dict[str, float] | None:
+    """Read a rule: a name, or name=number."""
+    if text is None or "=" not in text:
+        return text
+    name, _, number = text.partition("=")
+    try:
+        return {name.strip(): float(number)}
+    except ValueError:
+        raise UsageError(f"--select {text}: {number!r} is no number") from None

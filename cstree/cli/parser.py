@@ -1,0 +1,173 @@
+"""The arguments of the command line, with their help."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from cstree.cli.commands import demo, draw, fit, front, predict
+
+__all__ = ["build_parser"]
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return value
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+    return int(text)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser; what it parses has ``run``, the function of the chosen command."""
+    parser = argparse.ArgumentParser(
+        prog="cstree",
+        description="Decision trees for problems in which mistakes have a price, and so do tests.",
+        epilog="Begin with `cstree demo`. `cstree COMMAND --help` explains a command and gives an example.",
+    )
+    parser.add_argument("--version", action="version", version=f"cstree {_version()}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for add in (_add_demo, _add_fit, _add_predict, _add_front, _add_draw):
+        add(commands)
+    return parser
+
+
+def _version() -> str:
+    try:
+        return version("cstree")
+    except PackageNotFoundError:  # run from a folder without installation
+        return "(not installed)"
+
+
+def _command(
+    commands: Any, run: Callable[[argparse.Namespace], int], summary: str, text: str, example: str
+) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        run.__name__,
+        help=summary,
+        description=text,
+        epilog=f"example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.set_defaults(run=run)
+    return command
+
+
+_CSV = "CSV file in UTF-8, the columns named in its first line; an empty cell is missing, nothing else is"
+
+
+def _add_demo(commands: Any) -> None:
+    command = _command(
+        commands,
+        demo,
+        "fit the heart table and write a page that explores its front",
+        """\
+Searches trees for the heart disease table that comes with cstree, with its published costs.
+Prints the front and the tree of least total cost; writes front.html (a page to explore),
+front.csv, tree.svg and model.json.""",
+        "cstree demo --output demo --seed 1",
+    )
+    command.add_argument(
+        "--output", default="demo", metavar="DIR", help="folder for the files (default: demo)"
+    )
+    command.add_argument("--seconds", type=_positive, metavar="S", help="stop the search after this time")
+    command.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="same seed, same front (default: 0)"
+    )
+
+
+def _add_fit(commands: Any) -> None:
+    command = _command(
+        commands,
+        fit,
+        "fit a model to a CSV table",
+        """\
+Fits a front of trees (--method nnia) or one greedy tree, and saves the model as JSON. Columns of
+text are categorical, columns of numbers numeric unless --categorical names them. Ctrl-C ends the
+search early and keeps what was found.""",
+        "cstree fit patients.csv --target disease --costs costs.toml -o model.json --select max_test_cost=20",
+    )
+    command.add_argument("table", help=_CSV)
+    command.add_argument("--target", required=True, metavar="COLUMN", help="column with the classes")
+    command.add_argument(
+        "--costs", metavar="FILE", help="cost file (TOML); without it a mistake costs 1 and tests are free"
+    )
+    command.add_argument("-o", "--output", required=True, metavar="FILE", help="model file to write (JSON)")
+    command.add_argument("--method", choices=("nnia", "greedy"), default="nnia", help="default: nnia")
+    command.add_argument("--criterion", metavar="NAME", help="greedy: secsdt_mc, mincost, pm, ...")
+    command.add_argument(
+        "--select",
+        metavar="RULE",
+        help="nnia: total_cost (default), knee, max_test_cost=X, max_misclassification_cost=X "
+        "or exchange_rate=R",
+    )
+    command.add_argument(
+        "--seconds", type=_positive, metavar="S", help="nnia: stop the search after this time"
+    )
+    command.add_argument("--max-depth", type=_count, metavar="N", help="most splits on a path")
+    command.add_argument("--min-support", type=_count, metavar="N", help="fewest training cases in a leaf")
+    command.add_argument("--categorical", metavar="A,B", help="columns of numbers that are categories")
+    command.add_argument("--ignore", metavar="A,B", help="columns to leave out")
+    command.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="same seed, same model (default: 0)"
+    )
+
+
+def _add_predict(commands: Any) -> None:
+    command = _command(
+        commands,
+        predict,
+        "predict the cases of a CSV table",
+        """\
+Writes a row for each case: prediction, probability_CLASS for each class (its share of the training
+cases in the leaf), and test_cost, what the tests cost that the case takes. The table may have more
+columns than the model needs.""",
+        "cstree predict model.json new.csv -o predicted.csv",
+    )
+    command.add_argument("model", help="model file")
+    command.add_argument("table", help=_CSV)
+    command.add_argument("-o", "--output", metavar="FILE", help="CSV file to write (default: print it)")
+
+
+def _add_front(commands: Any) -> None:
+    command = _command(
+        commands,
+        front,
+        "show the front of a model, as a table or as a page",
+        "Prints the points of the front, or writes them as a CSV file or as a page to explore.",
+        "cstree front model.json --html front.html",
+    )
+    command.add_argument("model", help="model file")
+    command.add_argument("-o", "--output", metavar="FILE", help="CSV file to write ('-': print it)")
+    command.add_argument("--html", metavar="FILE", help="page to write")
+    command.add_argument("--title", default="What mistakes and tests cost", help="headline of the page")
+
+
+def _add_draw(commands: Any) -> None:
+    command = _command(
+        commands,
+        draw,
+        "draw a tree of a model",
+        """\
+Draws the model's tree, or that of a point of its front. The suffix says the format: .svg, .png,
+.pdf or .dot.""",
+        "cstree draw model.json -o tree.svg --point 3",
+    )
+    command.add_argument("model", help="model file")
+    command.add_argument("-o", "--output", required=True, metavar="FILE", help="picture to write")
+    command.add_argument(
+        "--point", type=int, metavar="I", help="point of the front (default: the chosen tree)"
+    )
+    command.add_argument(
+        "--direction", choices=("TB", "LR"), default="TB", help="top to bottom, or left to right"
+    )
