@@ -18,7 +18,7 @@ from cstree.encoding.columns import Columns
 from cstree.encoding.dataset import Dataset
 from cstree.encoding.schema import FeatureSchema
 
-__all__ = ["CostSensitiveClassifier"]
+__all__ = ["CostSensitiveClassifier", "as_generator", "check_sample_weight"]
 
 
 class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
@@ -184,3 +184,21 @@ def _check_example_cost(
         case = int(np.flatnonzero(~np.isfinite(costs).all(axis=1))[0])
         raise ValueError(f"example_cost of case {case} holds a number that is not finite.")
     return costs
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Return a numpy Generator from what users give as ``random_state``.
+
+    Raises
+    ------
+    ValueError
+        It is no integer, Generator, RandomState, SeedSequence or None.
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**31, size=4))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state must be an integer, a numpy Generator or RandomState, or None; got {random_state!r}."
+        ) from error

@@ -1,0 +1,22 @@
+"""Decision trees that know what a mistake costs and what a test costs."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from cstree.costs.model import CostModel, FeatureTest
+from cstree.evolution.classifier import ParetoTreeClassifier
+from cstree.pareto.front import Front
+from cstree.persistence import load_model, save_model
+
+try:
+    __version__ = version("cstree")
+except PackageNotFoundError:  # run from a source tree that was never installed
+    __version__ = "0+unknown"
+
+__all__ = [
+    "CostModel",
+    "FeatureTest",
+    "Front",
+    "ParetoTreeClassifier",
+    "load_model",
+    "save_model",
+]

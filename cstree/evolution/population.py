@@ -1,0 +1,78 @@
+"""A population of trees as parallel arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cstree.tree.problem import TreeProblem
+
+__all__ = ["Pool", "Settings", "make_pool"]
+
+
+class Settings(NamedTuple):
+    """Limits and sizes that the kernels read."""
+
+    max_depth: int
+    max_nodes: int
+    min_support: int
+    prune_by_cost: bool
+    dominant_size: int
+    active_size: int
+    clone_size: int
+    recombination: float
+    leaf_chance: float
+
+
+class Pool(NamedTuple):
+    """Slots for trees, which slots hold whom, and work arrays of the selection.
+
+    The first slots in ``slots`` are the dominant trees, the rest is free. One slot more than
+    ``slots`` lists is scratch for recombination.
+    """
+
+    test: NDArray[np.int32]  # (P + 1, M)
+    mask: NDArray[np.uint64]  # (P + 1, M)
+    size: NDArray[np.int32]  # (P + 1, M)
+    badness: NDArray[np.float64]  # (P + 1, M) leaf: misclassification cost per case, on regrets
+    n_nodes: NDArray[np.int32]  # (P + 1,)
+    regret: NDArray[np.float64]  # (P + 1,) average regret of the tree
+    objectives: NDArray[np.float64]  # (P + 1, m)
+    slots: NDArray[np.int64]  # (P,)
+    members: NDArray[np.int64]  # (P,)
+    points: NDArray[np.float64]  # (P, m)
+    order: NDArray[np.int64]  # (2, P)
+    kept: NDArray[np.bool_]  # (P,)
+    distance: NDArray[np.float64]  # (P,)
+    nearness: NDArray[np.float64]  # (P, 1)
+    share: NDArray[np.float64]  # (P,)
+    active: NDArray[np.int64]  # (P,)
+    clones: NDArray[np.int64]  # (P,)
+
+
+def make_pool(problem: TreeProblem, settings: Settings, n_objectives: int) -> Pool:
+    """Empty pool with room for the dominant trees and one generation's clones."""
+    # Rounding up gives each active tree less than one clone more than its share.
+    slots = settings.dominant_size + max(settings.clone_size + settings.active_size, settings.dominant_size)
+    nodes = problem.max_nodes
+    return Pool(
+        test=np.full((slots + 1, nodes), -1, np.int32),
+        mask=np.zeros((slots + 1, nodes), np.uint64),
+        size=np.ones((slots + 1, nodes), np.int32),
+        badness=np.zeros((slots + 1, nodes)),
+        n_nodes=np.ones(slots + 1, np.int32),
+        regret=np.zeros(slots + 1),
+        objectives=np.zeros((slots + 1, n_objectives)),
+        slots=np.arange(slots, dtype=np.int64),
+        members=np.zeros(slots, np.int64),
+        points=np.zeros((slots, n_objectives)),
+        order=np.zeros((2, slots), np.int64),
+        kept=np.zeros(slots, np.bool_),
+        distance=np.zeros(slots),
+        nearness=np.zeros((slots, 1)),
+        share=np.zeros(slots),
+        active=np.zeros(slots, np.int64),
+        clones=np.zeros(slots, np.int64),
+    )
