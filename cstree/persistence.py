@@ -38,7 +38,6 @@ FORMAT, VERSION = "cstree-model", 1
 _ESTIMATORS = {
     "GreedyTreeClassifier": "cstree.greedy.classifier",
     "ParetoTreeClassifier": "cstree.evolution.classifier",
-    "TreeClassifier": "cstree.tree.classifier",
 }
 _DTYPE = re.compile(r"[<>=|][biufUO]\d*")
 
@@ -194,10 +193,14 @@ def _plain_test(test: FeatureTest) -> dict[str, Any]:
 
 def _tree_or_point(tree: Tree, front: Front[Tree] | None) -> Any:
     """Return the tree's index on the front, where it is written anyway; else the tree itself."""
-    for index, other in enumerate(front or ()):
+    return tree.to_dict() if front is None else _position(tree, front)
+
+
+def _position(tree: Tree, front: Front[Tree]) -> int:
+    for index, other in enumerate(front):
         if other is tree:
             return index
-    return tree.to_dict()
+    raise ValueError("the model's tree is not on its front: take one with choose(index)")
 
 
 def _plain_front(front: Front[Tree]) -> dict[str, Any]:
@@ -269,6 +272,7 @@ def _build(plain: dict[str, Any]) -> Any:
         model.feature_names_in_ = np.array(schema.names, dtype=object)
     if front is not None:
         model.front_ = front
+        model.selected_ = _position(tree, front)
     return model
 
 
@@ -346,10 +350,10 @@ def _read_front(plain: dict[str, Any] | None, n_bins: list[int], n_classes: int)
 
 
 def _read_tree(plain: Any, front: Front[Tree] | None, n_bins: list[int], n_classes: int) -> Tree:
-    if isinstance(plain, dict):
-        return Tree.from_dict(plain, n_bins=n_bins, n_classes=n_classes)
-    if front is None or not 0 <= plain < len(front):
-        raise ValueError(f"damaged: its tree is point {plain} of a front that has no such point")
+    if front is None:
+        return Tree.from_dict(_as_dict(plain), n_bins=n_bins, n_classes=n_classes)
+    if type(plain) is not int or not 0 <= plain < len(front):
+        raise ValueError(f"damaged: its tree is point {plain!r} of a front that has no such point")
     return front[plain]
 
 

@@ -13,7 +13,6 @@ import pandas as pd
 from cstree.cli.tables import (
     UsageError,
     one_line,
-    position_of,
     print_front,
     print_model,
     read_table,
@@ -174,7 +173,7 @@ def front(arguments: argparse.Namespace) -> int:
         if arguments.output != "-":
             print(f"Written: {arguments.output}")
     if not arguments.html and not arguments.output:
-        print_front(_front_of(model, arguments.model), position_of(model))
+        print_front(_front_of(model, arguments.model), model.selected_)
     return 0
 
 

@@ -19,7 +19,6 @@ from cstree.pareto.front import Front
 __all__ = [
     "UsageError",
     "one_line",
-    "position_of",
     "print_front",
     "print_model",
     "read_table",
@@ -96,17 +95,12 @@ def print_model(model: Any) -> None:
     """Print the front, if there is one, and the chosen tree."""
     if getattr(model, "front_", None) is not None:
         print()
-        print_front(model.front_, position_of(model))
+        print_front(model.front_, model.selected_)
         print("\nThe chosen tree:\n")
     print(model.export_text())
 
 
-def position_of(model: Any) -> int | None:
-    """Index of the model's tree on its front; None if it is not there."""
-    return next((i for i, tree in enumerate(model.front_) if tree is model.tree_), None)
-
-
-def print_front(front: Front[Any], chosen: int | None) -> None:
+def print_front(front: Front[Any], chosen: int) -> None:
     """Print the points, thinned out evenly where there are many."""
     frame = front.to_frame()
     frame[" "] = ["<- chosen" if i == chosen else "" for i in range(len(frame))]

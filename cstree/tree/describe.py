@@ -6,10 +6,11 @@ import json
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cstree.costs.bound import BoundCosts
 from cstree.encoding.schema import Feature, FeatureSchema
@@ -264,8 +265,8 @@ def describe(
     decimals : int, default=2
         Decimals of thresholds in conditions, more where they are needed.
     show_missing : bool, default=False
-        Say at every split where missing values go; else only where the training column had some or where
-        categories are left that no training case brought to the split.
+        Say at every split where missing values go; else only where the training column had some that can
+        arrive, or where a category can arrive that no training case brought there: it travels as missing.
 
     Returns
     -------
@@ -273,30 +274,27 @@ def describe(
     """
     total = float(tree.class_weight[0].sum())
     views: list[NodeView] = []
-    # (node, parent, depth, branch, paid so far, steps paid so far); the last one pushed comes first.
-    pending: list[tuple[int, int, int, int, float, frozenset[int]]] = [(0, -1, 0, -1, 0.0, frozenset())]
+    pending = [_Arrival(node=0)]  # the last one pushed comes first: preorder
     while pending:
-        node, parent, depth, branch, spent, steps = pending.pop()
-        j = int(tree.feature[node])
-        bought = costs.newly_paid(j, steps) if j >= 0 else []
+        here = pending.pop()
+        node, j = here.node, int(tree.feature[here.node])
+        bought = costs.newly_paid(j, here.steps) if j >= 0 else []
         weight = float(tree.class_weight[node].sum())
         answer = int(tree.answer[node])
         is_numeric = j >= 0 and tree.table_start[node] < 0
         view = NodeView(
             index=node,
-            parent=parent,
-            depth=depth,
-            branch=branch,
+            parent=here.parent,
+            depth=here.depth,
+            branch=here.branch,
             children=tuple(tree.children(node)),
-            condition=_branch_condition(tree, schema, parent, branch, decimals, show_missing)
-            if parent >= 0
-            else None,
+            condition=here.condition,
             feature=schema[j] if j >= 0 else None,
             threshold=float(tree.threshold[node]) if is_numeric else None,
             missing_branch=int(tree.missing_branch[node]) if j >= 0 else None,
             test=costs.test_names[j] if j >= 0 else "",
             paid=tuple((costs.step_names[step], price) for step, price in bought),
-            path_cost=spent,
+            path_cost=here.spent,
             answer=costs.classes[answer],
             support=int(tree.support[node]),
             weight=weight,
@@ -306,11 +304,84 @@ def describe(
             expected_cost=float(tree.label_cost[node, answer]) / weight if weight > 0 else None,
         )
         views.append(view)
-        below = spent + view.price
-        known = steps.union(step for step, _ in bought)
+        if view.feature is None:
+            continue
+        split = _Split.of(tree, view.feature, node, here.values.get(j))
         for k in reversed(range(len(view.children))):
-            pending.append((view.children[k], node, depth + 1, k, below, known))
+            pending.append(
+                _Arrival(
+                    node=view.children[k],
+                    parent=node,
+                    depth=here.depth + 1,
+                    branch=k,
+                    condition=split.condition(k, decimals, show_missing),
+                    spent=here.spent + view.price,
+                    steps=here.steps.union(step for step, _ in bought),
+                    values={**here.values, j: split.travelling(k)},
+                )
+            )
     return views
+
+
+@dataclass(frozen=True, eq=False)
+class _Arrival:
+    """How cases come to a node: what they have paid, and which values of tested features they can have.
+
+    ``values`` has for each feature on the path the categories (None: numeric) and whether missing ones come.
+    """
+
+    node: int
+    parent: int = -1
+    depth: int = 0
+    branch: int = -1
+    condition: Condition | None = None
+    spent: float = 0.0
+    steps: frozenset[int] = frozenset()
+    values: dict[int, tuple[frozenset[int] | None, bool]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
+    """Where the values that can arrive at a split go."""
+
+    feature: Feature
+    threshold: float
+    table: NDArray[np.int32] | None
+    missing_branch: int
+    categories: frozenset[int] | None
+    missing_arrive: bool
+
+    @classmethod
+    def of(
+        cls, tree: Tree, feature: Feature, node: int, arriving: tuple[frozenset[int] | None, bool] | None
+    ) -> _Split:
+        start, n = int(tree.table_start[node]), len(feature.categories)
+        table = tree.branch_of_category[start : start + n] if start >= 0 else None
+        categories, missing = arriving or (frozenset(range(n)) if table is not None else None, True)
+        branch = int(tree.missing_branch[node])
+        return cls(feature, float(tree.threshold[node]), table, branch, categories, missing)
+
+    def condition(self, branch: int, decimals: int, show_missing: bool) -> Condition:
+        """Condition of taking a branch; categories that training never brought here are not listed.
+
+        Its text mentions missing values only where some can arrive.
+        """
+        missing = self.missing_branch == branch
+        shows = show_missing or (self.feature.has_missing and self.missing_arrive)
+        if self.table is None:
+            bounds = (-math.inf, self.threshold) if branch == 0 else (self.threshold, math.inf)
+            return Condition(self.feature, *bounds, None, missing, shows, decimals)
+        shows = shows or any(self.table[code] < 0 for code in self.categories or ())
+        codes = tuple(int(code) for code in np.flatnonzero(self.table == branch))
+        return Condition(self.feature, codes=codes, missing=missing, shows_missing=shows, decimals=decimals)
+
+    def travelling(self, branch: int) -> tuple[frozenset[int] | None, bool]:
+        """Arriving categories that take a branch, those included that travel as missing; and missing ones."""
+        missing = self.missing_arrive and self.missing_branch == branch
+        if self.table is None or self.categories is None:
+            return None, missing
+        taken = np.where(self.table < 0, self.missing_branch, self.table)
+        return frozenset(code for code in self.categories if taken[code] == branch), missing
 
 
 def average_costs(tree: Tree, views: list[NodeView]) -> tuple[float, float]:
@@ -321,21 +392,3 @@ def average_costs(tree: Tree, views: list[NodeView]) -> tuple[float, float]:
         return 0.0, 0.0
     mistakes = sum(float(tree.label_cost[view.index, tree.answer[view.index]]) for view in leaves)
     return mistakes / total, sum(view.weight * view.path_cost for view in leaves) / total
-
-
-def _branch_condition(
-    tree: Tree, schema: FeatureSchema, node: int, branch: int, decimals: int, show_missing: bool
-) -> Condition:
-    """Condition of taking ``branch`` at ``node``; categories never seen there are not listed."""
-    feature = schema[int(tree.feature[node])]
-    missing = int(tree.missing_branch[node]) == branch
-    start = int(tree.table_start[node])
-    if start < 0:
-        bound = float(tree.threshold[node])
-        lower, upper = (-math.inf, bound) if branch == 0 else (bound, math.inf)
-        shows = show_missing or feature.has_missing
-        return Condition(feature, lower, upper, None, missing, shows, decimals)
-    table = tree.branch_of_category[start : start + len(feature.categories)]
-    shows = show_missing or feature.has_missing or bool((table < 0).any())
-    codes = tuple(int(code) for code in np.flatnonzero(table == branch))
-    return Condition(feature, codes=codes, missing=missing, shows_missing=shows, decimals=decimals)

@@ -78,7 +78,7 @@ def html_node(view: NodeView, decimals: int, show_costs: bool, color: str) -> st
     if view.feature is not None:
         rows = [_row(shown_name(view.feature.name), 12, bold=True)]
         if show_costs:
-            rows.append(_row(payment(view, decimals), 10, color=FAINT))
+            rows += [_row(line, 10, color=FAINT) for line in _lines(payment(view, decimals), 40)]
         return _box(rows, f'border="1" color="{LINE}" bgcolor="#ffffff"')
     rows = [
         _row(shown_label(view.answer), 12, bold=True),
@@ -90,9 +90,9 @@ def html_node(view: NodeView, decimals: int, show_costs: bool, color: str) -> st
     return _box(rows, f'border="2" color="{color}" bgcolor="{tint(color)}"')
 
 
-def _box(rows: list[str], frame: str) -> str:
-    inner = f'<table border="0" cellborder="0" cellspacing="0" cellpadding="1">{"".join(rows)}</table>'
-    outer = f'<table style="rounded" {frame} cellborder="0" cellspacing="0" cellpadding="5">'
+def _box(rows: list[str], frame: str, *, padding: int = 5, gap: int = 1) -> str:
+    inner = f'<table border="0" cellborder="0" cellspacing="0" cellpadding="{gap}">{"".join(rows)}</table>'
+    outer = f'<table style="rounded" {frame} cellborder="0" cellspacing="0" cellpadding="{padding}">'
     return f"<{outer}<tr><td>{inner}</td></tr></table>>"
 
 
@@ -104,14 +104,18 @@ def _row(text: str, size: int, *, bold: bool = False, color: str = INK) -> str:
 
 
 def html_edge(text: str) -> str:
-    """Return the HTML-like label of an edge, broken into lines at spaces; a table keeps it off the edge."""
+    """Return the HTML-like label of an edge, broken into lines and kept off the edge."""
+    return _box([_row(line, 11, color=FAINT) for line in _lines(text, 24)], 'border="0"', padding=3, gap=0)
+
+
+def _lines(text: str, wide: int) -> list[str]:
+    """Break a text at spaces; a word that is too long stays whole."""
     lines = [""]
     for word in text.split(" "):
-        if lines[-1] and len(lines[-1]) + len(word) > 24:
+        if lines[-1] and len(lines[-1]) + len(word) >= wide:
             lines.append("")
         lines[-1] += f" {word}" if lines[-1] else word
-    rows = "".join(_row(line, 11, color=FAINT) for line in lines)
-    return f'<<table border="0" cellborder="0" cellspacing="0" cellpadding="3">{rows}</table>>'
+    return lines
 
 
 def _escape(text: str) -> str:

@@ -286,6 +286,25 @@ def test_conditions_on_one_feature_are_merged() -> None:
     ]
 
 
+def test_missing_values_are_mentioned_only_where_they_can_arrive() -> None:
+    X = pd.DataFrame({"c": ["a", "b", "c", None] * 3})
+    below = ("c", {"a": 0, "b": 1}, [None, None])
+    away = build(X, ("c", {"a": 0, "b": 0, "c": 1}, [below, None], 1))
+    lines = export.export_text(*parts(away), show_costs=False).splitlines()
+    assert [line.split(":")[0] for line in lines[1:]] == [
+        "├─ c in {a, b}",
+        "│  ├─ c = a",  # c and missing ones went the other way
+        "│  └─ c = b",
+        "└─ c = c or missing",
+    ]
+    along = build(X, ("c", {"a": 0, "b": 0, "c": 1}, [below, None], 0))
+    lines = export.export_text(*parts(along), show_costs=False).splitlines()
+    assert [line.split(":")[0] for line in lines[1:3]] == [
+        "├─ c in {a, b} or missing",
+        "│  ├─ c = a or missing",
+    ]
+
+
 def build(X: pd.DataFrame, nested: Any) -> HandModel:
     return make_model(X, np.arange(len(X)) % 2, CostModel(), [nested])
 

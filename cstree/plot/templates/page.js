@@ -163,12 +163,24 @@
     return signs.length > most ? `${signs.slice(0, most - 1).join("")}\u2026` : text;
   }
 
+  // Breaks a text at spaces into a few lines.
+  function lines(text, wide = 30, most = 4) {
+    const found = [""];
+    for (const word of text.split(" ")) {
+      const last = found[found.length - 1];
+      if (last && [...last].length + [...word].length >= wide) found.push(word);
+      else found[found.length - 1] = last ? `${last} ${word}` : word;
+    }
+    if (found.length > most) found.splice(most - 1, Infinity, `${found[most - 1]} \u2026`);
+    return found.map((line) => short(line));
+  }
+
   // Boxes in columns by depth; leaves one below the other, a split at the middle of its children.
   function layOut(nodes) {
     const boxes = nodes.map((node) => {
-      const texts = [short(node.title), ...node.lines.map((line) => short(line))];
+      const texts = [short(node.title), ...node.lines.flatMap((line) => lines(line, 36))];
       const wide = Math.max(...texts.map((text, k) => width(text, k ? "12px" : "650 13px")));
-      return { texts, w: wide + 2 * PAD, h: texts.length * LINE + 12, depth: 0, x: 0, y: 0, label: short(node.condition) };
+      return { texts, w: wide + 2 * PAD, h: texts.length * LINE + 12, depth: 0, x: 0, y: 0, label: lines(node.condition) };
     });
     const columns = [];
     boxes.forEach((box, i) => {
@@ -176,7 +188,8 @@
       box.depth = parent ? parent.depth + 1 : 0;
       const column = (columns[box.depth] ??= { w: 0, gap: 0, x: 0 });
       column.w = Math.max(column.w, box.w);
-      column.gap = Math.max(column.gap, parent ? width(box.label, "12px") + 52 : 0);
+      const label = Math.max(...box.label.map((line) => width(line, "12px")));
+      column.gap = Math.max(column.gap, parent ? label + 52 : 0);
     });
     columns.forEach((column, d) => {
       column.x = (d ? columns[d - 1].x + columns[d - 1].w : 4) + column.gap;
@@ -201,7 +214,11 @@
     const start = from.x + from.w, turn = start + 30;
     group.append(
       draw("path", { class: "edge", d: `M${start},${from.y} C${turn},${from.y} ${start + 6},${to.y} ${turn + 6},${to.y} H${to.x}` }),
-      draw("text", { class: "condition", x: to.x - 8, y: to.y - 5, "text-anchor": "end" }, to.label),
+      ...to.label.map((line, k) => draw(
+        "text",
+        { class: "condition", x: to.x - 8, y: to.y - 5 - 14 * (to.label.length - 1 - k), "text-anchor": "end" },
+        line,
+      )),
     );
   }
 
@@ -236,7 +253,7 @@
     const natural = Number(svg.dataset.width);
     const room = byId("drawing").clientWidth - 14;
     const scale = how === "fit"
-      ? Math.min(1, Math.max(0.62, room / natural))
+      ? Math.min(1, Math.max(0.75, room / natural))
       : Math.min(3, Math.max(0.2, Number(svg.dataset.scale) * Number(how)));
     svg.dataset.scale = scale;
     svg.setAttribute("width", natural * scale);
@@ -267,7 +284,7 @@
   function showRules(point) {
     byId("rules").tBodies[0].replaceChildren(...point.rules.map((rule) => {
       const row = make("tr", { tabindex: 0 },
-        make("td", { class: "text" }, swatch(rule.class), data.classes[rule.class].name),
+        make("td", { class: "text answer" }, swatch(rule.class), data.classes[rule.class].name),
         make("td", { class: "text" }, rule.premise),
         make("td", {}, `${rule.support}`), make("td", {}, percent(rule.share)),
         make("td", {}, cost(rule.misclassification)), make("td", {}, cost(rule.test)));
@@ -329,11 +346,9 @@
   // Scrolls the table alone: scrollIntoView would move the page as well.
   function keepInView(row) {
     const box = byId("points-scroll");
-    const top = row.offsetTop - row.offsetHeight;
-    if (top < box.scrollTop) box.scrollTop = top;
-    if (row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight) {
-      box.scrollTop = row.offsetTop + row.offsetHeight - box.clientHeight;
-    }
+    const above = row.offsetTop - row.offsetHeight < box.scrollTop; // the heading hides a row's height
+    const below = row.offsetTop + row.offsetHeight > box.scrollTop + box.clientHeight;
+    if (above || below) box.scrollTop = row.offsetTop - box.clientHeight / 2;
   }
 
   function pointOfAddress() {
