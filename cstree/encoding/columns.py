@@ -10,6 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from cstree.encoding._kernels import gather_columns
+
 __all__ = ["Columns", "plain_scalar"]
 
 _SCALARS = (str, bool, int, float)
@@ -83,8 +85,10 @@ class Columns:
         assert self.array is not None
         return self.array[:, j]
 
-    def numeric(self, j: int) -> NDArray[np.floating[Any]]:
+    def numeric(self, j: int) -> NDArray[Any]:
         """Return column ``j`` as numbers, missing values as NaN.
+
+        Columns of numpy's number types are not copied, nor cast.
 
         Raises
         ------
@@ -93,7 +97,9 @@ class Columns:
         """
         column = self.column(j)
         if isinstance(column, np.ndarray):
-            return column if column.dtype.kind == "f" else column.astype(np.float64)
+            return column
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiub":
+            return column.to_numpy()
         try:
             if isinstance(column.dtype, pd.CategoricalDtype):
                 column = column.astype(column.cat.categories.dtype)
@@ -106,6 +112,46 @@ class Columns:
                 "that are not numbers. Convert it with pandas.to_numeric, or name it in "
                 "categorical_features when you fit."
             ) from error
+
+    def flat(self) -> tuple[NDArray[np.float64], int, int] | None:
+        """Return the cells of a float64 array without copying, and the strides of rows and columns.
+
+        Returns
+        -------
+        (ndarray of shape (n_samples * n_features,), int, int) or None
+            Cell ``(i, j)`` stands at ``i * row_stride + j * column_stride``. None for other tables.
+        """
+        array = self.array
+        if array is None or array.dtype != np.float64 or not array.dtype.isnative:
+            return None
+        if array.flags.c_contiguous:
+            return array.reshape(-1), self.n_features, 1
+        if array.flags.f_contiguous:
+            return array.T.reshape(-1), 1, self.n_samples
+        return None
+
+    def sums_are_finite(self, features: Sequence[int]) -> NDArray[np.bool_]:
+        """Tell for numeric columns whether their sum is finite: then they hold no NaN and no infinity."""
+        with np.errstate(all="ignore"):
+            if self.array is not None:
+                return np.isfinite(self.array[:, features[0] : features[-1] + 1].sum(axis=0))[
+                    np.array(features) - features[0]
+                ]
+            return np.array([bool(np.isfinite(self.numeric(j).sum())) for j in features])
+
+    def gather(self, features: Sequence[int], rows: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Copy numeric columns of some rows, shape (len(features), len(rows)); all rows by default."""
+        n = self.n_samples if rows is None else len(rows)
+        result = np.empty((len(features), n))
+        flat = self.flat()
+        if flat is not None:
+            rows = np.arange(n) if rows is None else rows
+            gather_columns(*flat, rows, np.array(features, dtype=np.int64), result)
+            return result
+        for k, j in enumerate(features):
+            column = self.numeric(j)
+            result[k] = column if rows is None else column[rows]
+        return result
 
     def values(self, j: int) -> pd.Series:
         """Return column ``j`` as a Series, whatever the table was."""
@@ -126,7 +172,9 @@ class Columns:
                 return "numeric"
             raise TypeError(self._unusable(j, f"dtype {column.dtype}"))
         types = pd.api.types
-        if isinstance(column.dtype, (pd.CategoricalDtype, pd.StringDtype)) or types.is_bool_dtype(column.dtype):
+        if isinstance(column.dtype, (pd.CategoricalDtype, pd.StringDtype)) or types.is_bool_dtype(
+            column.dtype
+        ):
             return "categorical"
         if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
             return "numeric"
@@ -152,7 +200,9 @@ class Columns:
             "Turn dates and durations into numbers (days since a date), other objects into strings."
         )
 
-    def blocks(self, features: Sequence[int], size: int = 8192) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+    def blocks(
+        self, features: Sequence[int], size: int = 8192
+    ) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
         """Yield ``(start, stop, values)`` with ``values[k]`` the float64 rows of ``features[k]``.
 
         The buffer is reused: a block stays in the processor's cache, and a million rows are

@@ -6,21 +6,19 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cstree.encoding._kernels import bin_column
+from cstree.encoding.binning import CutGrids, infer_cuts
 from cstree.encoding.columns import Columns, plain_scalar
 
 __all__ = ["Feature", "FeatureSchema", "code_dtype"]
 
 Kind = Literal["numeric", "categorical"]
-
-# Quantiles of more rows than this are taken from a sample: their error is far below a bin.
-_QUANTILE_SAMPLE = 200_000
 
 
 def code_dtype(n_codes: int) -> type[np.unsignedinteger[Any]]:
@@ -106,14 +104,16 @@ class Feature:
             if not isinstance(categories, list) or not all(
                 isinstance(value, (str, bool, int, float)) for value in categories
             ):
-                raise ValueError(f"feature {name!r}: categories must be a list of strings, numbers or booleans")
+                raise ValueError(
+                    f"feature {name!r}: categories must be a list of strings, numbers or booleans"
+                )
             return cls(name, "categorical", categories=tuple(categories), has_missing=missing)
         cuts = plain.get("cuts")
         if not isinstance(cuts, list) or not all(
             isinstance(cut, (int, float)) and not isinstance(cut, bool) and math.isfinite(cut) for cut in cuts
         ):
             raise ValueError(f"feature {name!r}: cuts must be a list of finite numbers")
-        if any(right <= left for left, right in zip(cuts, cuts[1:], strict=False)):
+        if any(right <= left for left, right in pairwise(cuts)):
             raise ValueError(f"feature {name!r}: cuts must increase")
         return cls(name, "numeric", cuts=np.array(cuts, dtype=np.float64), has_missing=missing)
 
@@ -178,7 +178,17 @@ class FeatureSchema:
             raise ValueError(f"max_bins must be at least 2, or None for every cut; got {max_bins}.")
         columns = X if isinstance(X, Columns) else Columns(X)
         forced = _chosen_columns(columns, categorical_features)
-        return cls(tuple(_infer_feature(columns, j, forced, max_bins) for j in range(len(columns))))
+        kinds = [_kind_of_feature(columns, j, forced) for j in range(len(columns))]
+        numeric = [j for j, kind in enumerate(kinds) if kind == "numeric"]
+        cuts = dict(zip(numeric, infer_cuts(columns, numeric, max_bins), strict=True))
+        return cls(
+            tuple(
+                _infer_categories(columns, j)
+                if kind == "categorical"
+                else Feature(columns.names[j], "numeric", cuts=cuts[j][0], has_missing=cuts[j][1])
+                for j, kind in enumerate(kinds)
+            )
+        )
 
     def encode(self, X: Any) -> NDArray[np.unsignedinteger[Any]]:
         """Codes of a table, one row per feature.
@@ -196,19 +206,19 @@ class FeatureSchema:
         dtype = code_dtype(max((feature.n_bins + 1 for feature in self.features), default=1))
         codes = np.empty((len(self.features), columns.n_samples), dtype=dtype)
         numeric = [j for j, feature in enumerate(self.features) if feature.kind == "numeric"]
-        for start, stop, values in columns.blocks(numeric) if numeric else ():
-            for k, j in enumerate(numeric):
-                feature = self.features[j]
-                bin_column(values[k], feature.cuts, feature.missing_code, codes[j, start:stop])
+        if numeric:
+            self._grids.encode(columns, numeric, codes)
         for j, feature in enumerate(self.features):
             if feature.kind == "categorical":
                 found = feature.category_codes(columns.values(j))
                 codes[j] = np.where(found < 0, feature.missing_code, found)
         return codes
 
-    def blocks(
-        self, X: Any, features: Sequence[int]
-    ) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
+    @cached_property
+    def _grids(self) -> CutGrids:
+        return CutGrids([feature.cuts for feature in self.features if feature.kind == "numeric"])
+
+    def blocks(self, X: Any, features: Sequence[int]) -> Iterator[tuple[int, int, NDArray[np.float64]]]:
         """Yield ``(start, stop, values)``: raw values of the named features, block by block.
 
         Categorical features appear as their codes; missing and unknown values are NaN.
@@ -259,7 +269,8 @@ def _chosen_columns(columns: Columns, chosen: Any) -> frozenset[int] | None:
     if isinstance(chosen, str):
         if chosen != "from_dtype":
             raise ValueError(
-                f"categorical_features must be 'from_dtype', None, or a list of names or positions; got {chosen!r}."
+                "categorical_features must be 'from_dtype', None, or a list of names or positions; "
+                f"got {chosen!r}."
             )
         return None
     if chosen is None:
@@ -281,26 +292,24 @@ def _position(columns: Columns, entry: Any) -> int:
             raise ValueError(f"categorical_features names position {entry}; X has {len(columns)} features.")
         return entry
     if entry not in columns.names:
-        raise ValueError(f"categorical_features names {entry!r}, which is no column of X: {list(columns.names)}.")
+        raise ValueError(
+            f"categorical_features names {entry!r}, which is no column of X: {list(columns.names)}."
+        )
     return columns.names.index(entry)
 
 
-def _infer_feature(columns: Columns, j: int, forced: frozenset[int] | None, max_bins: int | None) -> Feature:
-    name = columns.names[j]
+def _kind_of_feature(columns: Columns, j: int, forced: frozenset[int] | None) -> Kind:
+    kind = columns.kind(j)
     if forced is None:
-        kind = columns.kind(j)
-    elif j in forced:
-        kind = "categorical"
-    else:
-        kind = columns.kind(j)
-        column = columns.column(j)
-        if kind == "categorical" and not pd.api.types.is_bool_dtype(column.dtype):
-            raise ValueError(
-                f"Feature {name!r} holds strings or categories but is not listed in categorical_features: "
-                "add it there, or turn it into numbers."
-            )
-        kind = "numeric"
-    return _infer_categories(columns, j) if kind == "categorical" else _infer_cuts(columns, j, max_bins)
+        return "categorical" if kind == "categorical" else "numeric"
+    if j in forced:
+        return "categorical"
+    if kind == "categorical" and not pd.api.types.is_bool_dtype(columns.column(j).dtype):
+        raise ValueError(
+            f"Feature {columns.names[j]!r} holds strings or categories but is not listed in "
+            "categorical_features: add it there, or turn it into numbers."
+        )
+    return "numeric"
 
 
 def _infer_categories(columns: Columns, j: int) -> Feature:
@@ -321,42 +330,3 @@ def _infer_categories(columns: Columns, j: int) -> Feature:
     if not isinstance(values.dtype, pd.CategoricalDtype):
         categories.sort(key=lambda value: (isinstance(value, str), value))
     return Feature(columns.names[j], "categorical", categories=tuple(categories), has_missing=missing)
-
-
-def _infer_cuts(columns: Columns, j: int, max_bins: int | None) -> Feature:
-    values = columns.numeric(j)
-    absent = np.isnan(values)
-    missing = bool(absent.any())
-    present = values[~absent] if missing else values
-    if np.isinf(present).any():
-        raise ValueError(
-            f"Feature {columns.names[j]!r} contains infinity: a cut point cannot be placed beside it. "
-            "Replace infinite values by a large number or by NaN (missing)."
-        )
-    cuts = _cut_points(np.asarray(present, dtype=np.float64), max_bins)
-    return Feature(columns.names[j], "numeric", cuts=cuts, has_missing=missing)
-
-
-def _cut_points(values: NDArray[np.float64], max_bins: int | None) -> NDArray[np.float64]:
-    """Midpoints between neighbouring values, or those nearest to the quantiles."""
-    if max_bins is not None and len(values) > _QUANTILE_SAMPLE:
-        sample = np.random.default_rng(0).choice(values, _QUANTILE_SAMPLE, replace=False)
-        if len(np.unique(sample)) > max_bins:
-            values = sample
-        else:
-            values = np.asarray(pd.unique(values))
-    values = np.sort(values)
-    if len(values) == 0:
-        return np.empty(0)
-    step = np.flatnonzero(values[1:] > values[:-1])  # last position of each distinct value but the greatest
-    if max_bins is not None and len(step) + 1 > max_bins:
-        wanted = np.arange(1, max_bins) * (len(values) / max_bins)
-        nearest = np.searchsorted(step, wanted - 1)
-        below = np.clip(nearest - 1, 0, len(step) - 1)
-        above = np.clip(nearest, 0, len(step) - 1)
-        closer_below = (wanted - 1 - step[below] < step[above] - (wanted - 1)) & (nearest > 0)
-        step = step[np.unique(np.where(closer_below, below, above))]
-    left, right = values[step], values[step + 1]
-    middle = left / 2 + right / 2
-    # Rounding may carry a midpoint outside [left, right); then left itself separates the two.
-    return np.where((middle >= left) & (middle < right), middle, left)
