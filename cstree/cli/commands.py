@@ -42,13 +42,7 @@ def demo(arguments: argparse.Namespace) -> int:
         f"of mistakes with theirs. Searching trees that no other beats in both costs.\n{_COMPILES}",
         flush=True,
     )
-    model, interrupted = _fit_pareto(
-        heart.data,
-        heart.target,
-        heart.costs,
-        time_budget=arguments.seconds,
-        random_state=arguments.seed,
-    )
+    model, interrupted = _fit_pareto(heart.data, heart.target, heart.costs, arguments)
     print_model(model)
     written = [folder / "front.csv", folder / "model.json"]
     write_csv(model.front_.to_frame(), written[0])
@@ -81,6 +75,7 @@ def _draw_what_can_be(model: Any, folder: Path, title: str) -> list[Path]:
 
 def fit(arguments: argparse.Namespace) -> int:
     """Fit a CSV table and save the model."""
+    _require_folder(arguments.output)
     table = read_table(arguments.table)
     ignored = split_names(arguments.ignore, table)
     require_columns(table, [arguments.target, *ignored], arguments.table)
@@ -89,9 +84,9 @@ def fit(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{arguments.table}: no column is left besides the target {arguments.target!r}")
     y = table[arguments.target]
     if y.isna().any():
-        row = int(y.isna().to_numpy().argmax()) + 2  # the header is line 1
+        row = int(y.isna().to_numpy().argmax()) + 1
         raise UsageError(
-            f"{arguments.table}: line {row} has no {arguments.target!r}; fill it in or drop the line"
+            f"{arguments.table}: row {row} has no {arguments.target!r}; fill it in or drop the row"
         )
     categorical = split_names(arguments.categorical, X)
     require_columns(X, categorical, arguments.table)
@@ -104,14 +99,15 @@ def fit(arguments: argparse.Namespace) -> int:
     else:
         _refuse(arguments, ("criterion",), "greedy")
         print(_COMPILES, file=sys.stderr, flush=True)
-        options = {
-            "select": read_rule(arguments.select),
-            "time_budget": arguments.seconds,
-            "max_depth": arguments.max_depth,
-            "min_support": arguments.min_support,
-        }
-        given = {name: value for name, value in options.items() if value is not None}
-        model, interrupted = _fit_pareto(X, y, costs, random_state=arguments.seed, **given)
+        model, interrupted = _fit_pareto(
+            X,
+            y,
+            costs,
+            arguments,
+            select=read_rule(arguments.select),
+            max_depth=arguments.max_depth,
+            min_support=arguments.min_support,
+        )
     save_model(model, arguments.output)
     print_model(model)
     print(f"\nWritten: {arguments.output}")
@@ -121,28 +117,36 @@ def fit(arguments: argparse.Namespace) -> int:
 def _fit_greedy(X: pd.DataFrame, y: pd.Series, costs: CostModel | None, arguments: argparse.Namespace) -> Any:
     from cstree.greedy.classifier import GreedyTreeClassifier
 
-    options = {
-        "criterion": arguments.criterion,
-        "max_depth": arguments.max_depth,
-        "min_support": arguments.min_support,
-    }
-    given = {name: value for name, value in options.items() if value is not None}
-    return GreedyTreeClassifier(costs, random_state=arguments.seed, **given).fit(X, y)
+    options = _given(
+        criterion=arguments.criterion, max_depth=arguments.max_depth, min_support=arguments.min_support
+    )
+    return GreedyTreeClassifier(costs, random_state=arguments.seed, **options).fit(X, y)
 
 
-def _fit_pareto(X: pd.DataFrame, y: Any, costs: CostModel | None, **options: Any) -> tuple[Any, bool]:
+def _given(**options: Any) -> dict[str, Any]:
+    """Options that were given; the others keep the estimator's defaults."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _fit_pareto(
+    X: pd.DataFrame, y: Any, costs: CostModel | None, arguments: argparse.Namespace, **options: Any
+) -> tuple[Any, bool]:
     """Search; after Ctrl-C return what was found until then, and True."""
     from cstree.evolution.classifier import ParetoTreeClassifier
 
-    model = ParetoTreeClassifier(costs, verbose=int(sys.stderr.isatty()), **options)
+    model = ParetoTreeClassifier(costs, random_state=arguments.seed, **_given(**options))
+    if arguments.seconds is not None:  # the clock alone ends the search
+        model.set_params(time_budget=arguments.seconds, generations=None, patience=None)
+    model.set_params(verbose=int(sys.stderr.isatty()))
+    interrupted = False
     try:
         model.fit(X, y)
     except KeyboardInterrupt:
         if not hasattr(model, "front_"):
             raise
         print("cstree: interrupted; writing what was found", file=sys.stderr)
-        return model, True
-    return model, False
+        interrupted = True
+    return model.set_params(verbose=0), interrupted  # the same file, whatever the terminal
 
 
 def predict(arguments: argparse.Namespace) -> int:
@@ -192,6 +196,13 @@ def draw(arguments: argparse.Namespace) -> int:
     path = render_tree(model, arguments.output, arguments.point, direction=arguments.direction)
     print(f"Written: {path}")
     return 0
+
+
+def _require_folder(path: str) -> None:
+    """Refuse a target in a folder that is not there, before anything takes time."""
+    folder = Path(path).resolve().parent
+    if not folder.is_dir():
+        raise UsageError(f"{path}: the folder {folder} does not exist; make it first")
 
 
 def _refuse(arguments: argparse.Namespace, options: Sequence[str], method: str) -> None:

@@ -80,7 +80,9 @@ front.csv, tree.svg and model.json.""",
     command.add_argument(
         "--output", default="demo", metavar="DIR", help="folder for the files (default: demo)"
     )
-    command.add_argument("--seconds", type=_positive, metavar="S", help="stop the search after this time")
+    command.add_argument(
+        "--seconds", type=_positive, metavar="S", help="search for this long (default: until it stalls)"
+    )
     command.add_argument(
         "--seed", type=int, default=0, metavar="N", help="same seed, same front (default: 0)"
     )
@@ -112,7 +114,7 @@ search early and keeps what was found.""",
         "or exchange_rate=R",
     )
     command.add_argument(
-        "--seconds", type=_positive, metavar="S", help="nnia: stop the search after this time"
+        "--seconds", type=_positive, metavar="S", help="nnia: search for this long (default: until it stalls)"
     )
     command.add_argument("--max-depth", type=_count, metavar="N", help="most splits on a path")
     command.add_argument("--min-support", type=_count, metavar="N", help="fewest training cases in a leaf")

@@ -191,7 +191,7 @@ def page_data(model: Any, *, title: str, decimals: int = 2) -> dict[str, Any]:
         "marks": [{"label": label, "point": point} for label, point in data.marks.items()],
         "others": [shown_name(name) for name in data.others],
         "info": {
-            shown_name(str(key)): shown_label(value)
+            shown_name(str(key)): f"{value:.4g}" if isinstance(value, float) else shown_label(value)
             for key, value in data.info.items()
             if isinstance(value, (str, int, float, bool))
         },
