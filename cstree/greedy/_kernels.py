@@ -171,6 +171,42 @@ def part_rows(codes, rows, splits, n_known, tables, spare, ends):  # type: ignor
 
 
 @kernel
+def collapse(first_child, n_branches, own, extra, per_leaf, slack):  # type: ignore[no-untyped-def]
+    """Turn into leaves, deepest first, the splits that do not pay for themselves.
+
+    Parameters
+    ----------
+    first_child : int64 (n,)
+        Children have consecutive numbers, greater than their parent's.
+    n_branches : int64 (n,), changed
+    own : float64 (n,)
+        Cost of each node if it were a leaf.
+    extra : float64 (n,)
+        Cost of its test.
+    per_leaf : float
+        What every leaf beyond the first must save.
+    slack : float
+        Savings up to this are rounding.
+    """
+    n = own.shape[0]
+    below = own.copy()
+    leaves = np.ones(n, dtype=np.int64)
+    for node in range(n - 1, -1, -1):
+        if n_branches[node] == 0:
+            continue
+        cost = extra[node]
+        count = 0
+        for child in range(first_child[node], first_child[node] + n_branches[node]):
+            cost += below[child]
+            count += leaves[child]
+        if own[node] <= cost + per_leaf * (count - 1) + slack:
+            n_branches[node] = 0
+        else:
+            below[node] = cost
+            leaves[node] = count
+
+
+@kernel
 def preorder(first_child, n_branches, position, size):  # type: ignore[no-untyped-def]
     """Place of each node in preorder and size of its subtree; parents come before children.
 
@@ -179,17 +215,27 @@ def preorder(first_child, n_branches, position, size):  # type: ignore[no-untype
     first_child : int64 (n,)
         Children have consecutive numbers.
     n_branches : int64 (n,)
-    position, size : int64 (n,), filled
+    position : int64 (n,), filled
+        -1 for nodes below a leaf.
+    size : int64 (n,), filled
+
+    Returns
+    -------
+    int
+        Number of nodes with a place.
     """
     n = first_child.shape[0]
     for node in range(n - 1, -1, -1):
         size[node] = 1
+        position[node] = -1
         for b in range(n_branches[node]):
             size[node] += size[first_child[node] + b]
     position[0] = 0
     for node in range(n):
-        here = position[node] + 1
-        for b in range(n_branches[node]):
-            child = first_child[node] + b
-            position[child] = here
-            here += size[child]
+        if position[node] >= 0:
+            here = position[node] + 1
+            for b in range(n_branches[node]):
+                child = first_child[node] + b
+                position[child] = here
+                here += size[child]
+    return size[0]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -71,17 +73,72 @@ def grow(
     ValueError
         An unknown criterion or a number out of range.
     """
-    chosen = make_criterion(criterion, dataset.schema.names, alpha, omega)
-    grower = _Grower(dataset, costs, chosen, categorical_split)
-    grower.max_depth = np.iinfo(np.int64).max if max_depth is None else max_depth
-    grower.min_support = min_support
-    grower.purity = purity
-    grower.min_purity_support = min_purity_support
-    if max_leaf_nodes is None:
+    return grow_nodes(
+        dataset,
+        costs,
+        make_criterion(criterion, dataset.schema.names, alpha, omega),
+        Limits(max_depth, max_leaf_nodes, min_support, purity, min_purity_support),
+        categorical_split,
+    ).to_tree(dataset)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When growth stops; see :func:`grow`."""
+
+    max_depth: int | None = None
+    max_leaf_nodes: int | None = None
+    min_support: int = 2
+    purity: float = 1.0
+    min_purity_support: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises
+        ------
+        ValueError
+            One of them is out of range.
+        """
+        least = {"max_depth": 0, "max_leaf_nodes": 1, "min_support": 1, "min_purity_support": 1}
+        for name, low in least.items():
+            value = getattr(self, name)
+            if value is None and name.startswith("max"):
+                continue
+            if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < low:
+                or_none = " or None" if name.startswith("max") else ""
+                raise ValueError(f"{name} must be a whole number from {low} on{or_none}; got {value!r}.")
+        if not isinstance(self.purity, Real) or not 0 < float(self.purity) <= 1:
+            raise ValueError(f"purity must be a share of the weight in (0, 1]; got {self.purity!r}.")
+
+
+def grow_nodes(
+    dataset: Dataset,
+    costs: BoundCosts,
+    criterion: Callable[[Candidates], Any],
+    limits: Limits,
+    categorical_split: str = "multiway",
+) -> Nodes:
+    """Grow a tree and return its nodes as they were made, breadth or best first.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    costs : BoundCosts
+    criterion : callable
+    limits : Limits
+    categorical_split : {"multiway", "subset"}
+
+    Returns
+    -------
+    Nodes
+    """
+    grower = _Grower(dataset, costs, criterion, limits, categorical_split)
+    if limits.max_leaf_nodes is None:
         grower.grow_levels()
     else:
-        grower.grow_best_first(max_leaf_nodes)
-    return grower.nodes.to_tree(dataset)
+        grower.grow_best_first(limits.max_leaf_nodes)
+    return grower.nodes
 
 
 def candidates_at(
@@ -141,18 +198,15 @@ def _prices(costs: BoundCosts, paid: NDArray[np.bool_]) -> NDArray[np.float64]:
 class _Grower:
     """One growth: nodes, their cases, and what is allowed."""
 
-    max_depth: int
-    min_support: int
-    purity: float
-    min_purity_support: int
-
     def __init__(
         self,
         dataset: Dataset,
         costs: BoundCosts,
         criterion: Callable[[Candidates], Any],
+        limits: Limits,
         categorical_split: str,
     ) -> None:
+        self.limits = limits
         self.costs = costs
         self.criterion = criterion
         self.cases = Tabulator(dataset, costs, categorical_split)
@@ -205,12 +259,14 @@ class _Grower:
 
     def _may_split(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Apply stops 1 and 2 and the limit of depth."""
-        nodes = self.nodes
+        nodes, limits = self.nodes, self.limits
         support = nodes.span[numbers, 1] - nodes.span[numbers, 0]
         weight = nodes.class_weight[numbers]
-        pure = weight.max(axis=1) >= (self.purity - ROUNDING) * weight.sum(axis=1)
-        stopped = (pure & (support >= self.min_purity_support)) | (support < self.min_support)
-        return ~stopped & (nodes.depth[numbers] < self.max_depth)
+        pure = weight.max(axis=1) >= (limits.purity - ROUNDING) * weight.sum(axis=1)
+        stopped = (pure & (support >= limits.min_purity_support)) | (support < limits.min_support)
+        if limits.max_depth is not None:
+            stopped |= nodes.depth[numbers] >= limits.max_depth
+        return ~stopped
 
     # --- choosing -----------------------------------------------------------------------------
 
@@ -260,6 +316,7 @@ class _Grower:
         nodes.n_branches[numbers] = candidates.n_branches[chosen]
         nodes.missing_branch[numbers] = candidates.side_of_missing(chosen)
         nodes.reduction[numbers] = candidates.cost_reduction[chosen]
+        nodes.price[numbers] = candidates.price[chosen]
 
     def _close(self, numbers: NDArray[np.int64]) -> None:
         """Make leaves for good."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cstree.encoding.dataset import Dataset
-from cstree.greedy._kernels import preorder
+from cstree.greedy._kernels import collapse, preorder
 from cstree.tree.evaluation import least_costly
 from cstree.tree.tree import Tree
 
@@ -20,10 +20,10 @@ class Nodes:
     ----------
     span : ndarray of shape (capacity, 2), int64
         Cases of each node: a slice of the tabulator's rows.
-    depth, slot, feature, cut, missing_branch, n_branches, first_child, table_start : ndarray of int64
+    depth, slot, feature, cut, missing_branch, n_branches, first_child, table_start, table_size : ndarray
         ``slot``: histogram, -1: none. ``feature``: of the split that was chosen, -1: none.
-    reduction : ndarray
-        Reduction of expected cost less test cost by the chosen split.
+    reduction, price : ndarray of shape (capacity,)
+        Of the chosen split: reduction of expected cost less test cost; price of its test on the path.
     class_weight, regret, cost : ndarray of shape (capacity, n_classes)
     paid : ndarray of shape (capacity, n_steps), bool
     used_up : ndarray of shape (capacity, n_features or 0), bool
@@ -32,36 +32,23 @@ class Nodes:
     """
 
     def __init__(self, n_classes: int, n_steps: int, n_features: int) -> None:
+        def integers(*shape: int) -> NDArray[np.int64]:
+            return np.empty((0, *shape), dtype=np.int64)
+
         self.n = 0
         self.tables: list[NDArray[np.int32]] = []
         self.n_table_entries = 0
-        self.span = np.empty((0, 2), dtype=np.int64)
-        for name in (
-            "depth",
-            "slot",
-            "feature",
-            "cut",
-            "missing_branch",
-            "n_branches",
-            "first_child",
-            "table_start",
-        ):
-            setattr(self, name, np.empty(0, dtype=np.int64))
-        self.reduction = np.empty(0)
+        self.span = integers(2)
+        self.depth, self.slot = integers(), integers()
+        self.feature, self.cut = integers(), integers()
+        self.missing_branch, self.n_branches, self.first_child = integers(), integers(), integers()
+        self.table_start, self.table_size = integers(), integers()
+        self.reduction, self.price = np.empty(0), np.empty(0)
         self.class_weight = np.empty((0, n_classes))
         self.regret = np.empty((0, n_classes))
         self.cost = np.empty((0, n_classes))
         self.paid = np.empty((0, n_steps), dtype=np.bool_)
         self.used_up = np.empty((0, n_features), dtype=np.bool_)
-
-    depth: NDArray[np.int64]
-    slot: NDArray[np.int64]
-    feature: NDArray[np.int64]
-    cut: NDArray[np.int64]
-    missing_branch: NDArray[np.int64]
-    n_branches: NDArray[np.int64]
-    first_child: NDArray[np.int64]
-    table_start: NDArray[np.int64]
 
     def add(self, count: int) -> slice:
         """Append leaves without cases; return their numbers."""
@@ -74,13 +61,13 @@ class Nodes:
                     larger[: self.n] = array[: self.n]
                     setattr(self, name, larger)
         self.n = new.stop
-        for name in ("slot", "feature", "table_start"):
-            getattr(self, name)[new] = -1
+        self.slot[new] = self.feature[new] = self.table_start[new] = -1
         return new
 
     def add_table(self, node: int, table: NDArray[np.int32]) -> None:
         """Keep the branches of categories of a node's split."""
         self.table_start[node] = self.n_table_entries
+        self.table_size[node] = len(table)
         self.n_table_entries += len(table)
         self.tables.append(table)
 
@@ -90,33 +77,71 @@ class Nodes:
             self.tables = [np.concatenate(self.tables)]
         return self.tables[0] if self.tables else np.empty(0, dtype=np.int32)
 
-    def to_tree(self, dataset: Dataset) -> Tree:
-        """Return the tree in preorder; nodes without children are leaves."""
-        n = self.n
-        position, size = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        n_branches = self.n_branches[:n]
-        preorder(self.first_child[:n], n_branches, position, size)
+    def prune(
+        self, own: NDArray[np.float64], extra: NDArray[np.float64], per_leaf: float, slack: float
+    ) -> None:
+        """Turn splits that do not pay into leaves.
+
+        Parameters
+        ----------
+        own : ndarray of shape (n,)
+            Cost of each node as a leaf.
+        extra : ndarray of shape (n,)
+            Cost of each node's test.
+        per_leaf : float
+            What every leaf beyond the first must save.
+        slack : float
+            Savings up to this are rounding.
+        """
+        collapse(self.first_child[: self.n], self.n_branches[: self.n], own, extra, per_leaf, slack)
+
+    def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the nodes that are not below a leaf in preorder, and the sizes of their subtrees."""
+        position, size = np.empty(self.n, dtype=np.int64), np.empty(self.n, dtype=np.int64)
+        n = preorder(self.first_child[: self.n], self.n_branches[: self.n], position, size)
         order = np.empty(n, dtype=np.int64)
-        order[position] = np.arange(n)
+        kept = np.flatnonzero(position >= 0)
+        order[position[kept]] = kept
+        return order, size[order]
+
+    def to_tree(self, dataset: Dataset) -> Tree:
+        """Return the tree in preorder; nodes without branches are leaves."""
+        order, size = self.places()
+        n_branches = self.n_branches[order]
         inner = n_branches > 0
-        feature = np.where(inner, self.feature[:n], -1)
-        threshold = np.full(n, np.nan)
+        feature = np.where(inner, self.feature[order], -1)
+        threshold = np.full(len(order), np.nan)
         for j in np.unique(feature[inner]):
             if dataset.schema[int(j)].kind == "numeric":
                 own = np.flatnonzero(feature == j)
-                threshold[own] = dataset.schema[int(j)].cuts[self.cut[own]]
-        cost = self.cost[:n][order]
-        span = self.span[:n][order]
+                threshold[own] = dataset.schema[int(j)].cuts[self.cut[order[own]]]
+        table_start, tables = self._tables_of(order, inner)
+        cost = self.cost[order]
         return Tree(
-            feature=feature[order],
-            threshold=threshold[order],
-            n_branches=n_branches[order],
-            size=size[order],
-            missing_branch=np.where(inner, self.missing_branch[:n], 0)[order],
-            table_start=np.where(inner, self.table_start[:n], -1)[order],
-            branch_of_category=self.all_tables(),
+            feature=feature.astype(np.int32),
+            threshold=threshold,
+            n_branches=n_branches.astype(np.int32),
+            size=size.astype(np.int32),
+            missing_branch=np.where(inner, self.missing_branch[order], 0).astype(np.int32),
+            table_start=table_start,
+            branch_of_category=tables,
             answer=least_costly(cost),
-            support=span[:, 1] - span[:, 0],
-            class_weight=self.class_weight[:n][order],
+            support=self.span[order, 1] - self.span[order, 0],
+            class_weight=self.class_weight[order],
             label_cost=cost,
         )
+
+    def _tables_of(
+        self, order: NDArray[np.int64], inner: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Branches of categories of the inner nodes in ``order``, and where each node's begin."""
+        start = np.full(len(order), -1, dtype=np.int32)
+        all_ = self.all_tables()
+        own = np.flatnonzero(inner & (self.table_start[order] >= 0))
+        kept, n = [np.empty(0, dtype=np.int32)], 0
+        for i in own.tolist():
+            first = int(self.table_start[order[i]])
+            kept.append(all_[first : first + int(self.table_size[order[i]])])
+            start[i] = n
+            n += len(kept[-1])
+        return start, np.concatenate(kept)

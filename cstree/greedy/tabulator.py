@@ -21,6 +21,12 @@ _BATCH = 16_384
 _CASES_PER_CELL = 4
 
 
+def check_categorical_split(categorical_split: str) -> None:
+    """Raise ValueError for anything but "multiway" and "subset"."""
+    if categorical_split not in ("multiway", "subset"):
+        raise ValueError(f"categorical_split must be 'multiway' or 'subset'; got {categorical_split!r}.")
+
+
 class Tabulator:
     """Cases of a dataset, laid out for counting.
 
@@ -39,9 +45,8 @@ class Tabulator:
     """
 
     def __init__(self, dataset: Dataset, costs: BoundCosts, categorical_split: str = "multiway") -> None:
+        check_categorical_split(categorical_split)
         kinds = {"multiway": MULTIWAY, "subset": SUBSET}
-        if categorical_split not in kinds:
-            raise ValueError(f"categorical_split must be 'multiway' or 'subset'; got {categorical_split!r}.")
         self.codes = np.ascontiguousarray(dataset.codes)
         self.labels = dataset.y
         self.n_classes = dataset.n_classes
