@@ -42,6 +42,7 @@ class TreeClassifier(CostSensitiveClassifier):
         -------
         ndarray of shape (n_samples,), int32
         """
+        self._require_fitted()  # a fit that failed half-way has left classes_, but no tree
         columns = self._prediction_columns(X)
         return leaves_of(self.tree_, self.schema_, columns)
 
