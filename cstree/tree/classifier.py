@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -135,7 +134,7 @@ class TreeClassifier(CostSensitiveClassifier):
             return export.rules_frame(self.tree_, self.schema_, self.costs_)
         return [str(rule) for rule in export.export_rules(self.tree_, self.schema_, self.costs_)]
 
-    def to_networkx(self) -> nx.DiGraph:
+    def to_networkx(self) -> Any:
         """Return the tree as a directed graph, its numbers and names as attributes."""
         self._require_fitted()
         return export.to_networkx(self.tree_, self.schema_, self.costs_)
