@@ -14,7 +14,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "nu
 exclude_patterns = ["_templates"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-nitpicky = False
+suppress_warnings = ["misc.highlighting_failure"]  # there is no lexer for CSV
 
 autodoc_typehints = "none"  # the docstrings say it better
 autosummary_generate = True
