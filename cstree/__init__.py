@@ -4,6 +4,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from cstree.costs.model import CostModel, FeatureTest
 from cstree.evolution.classifier import ParetoTreeClassifier
+from cstree.greedy.classifier import GreedyTreeClassifier
 from cstree.pareto.front import Front
 from cstree.persistence import load_model, save_model
 
@@ -16,6 +17,7 @@ __all__ = [
     "CostModel",
     "FeatureTest",
     "Front",
+    "GreedyTreeClassifier",
     "ParetoTreeClassifier",
     "load_model",
     "save_model",

@@ -6,6 +6,7 @@ import numpy as np
 
 from cstree._numba import inlined_kernel, lean_kernel
 from cstree.evolution._mutation_kernels import draw, grow, mutate, recombine
+from cstree.evolution._polish_kernels import polish
 from cstree.pareto._kernels import crowding_into, nondominated_into, sort_points
 from cstree.tree._bit_kernels import node_weight, prune_and_evaluate, sizes_of, unavoidable_cost
 
@@ -182,13 +183,14 @@ def initialise(p, s, pool, state, rng, settings, objective_kind, n_seeds):  # ty
 
 
 @lean_kernel
-def evolve(p, s, pool, state, rng, settings, objective_kind, operator_share, n_generations):  # type: ignore[no-untyped-def]
+def evolve(p, s, f, pool, state, rng, settings, objective_kind, operator_share, n_generations):  # type: ignore[no-untyped-def]
     """Run generations: select, clone, vary, prune, evaluate, survive.
 
     Parameters
     ----------
     p : SearchArrays
     s : Workspace
+    f : FillWork
     pool : Pool
         ``pool.slots[: state[0]]`` are the dominant trees.
     state : int64 (4,)
@@ -204,7 +206,10 @@ def evolve(p, s, pool, state, rng, settings, objective_kind, operator_share, n_g
         n_clones = 0
         for a in range(n_active):
             for _ in range(pool.clones[a]):
-                n_nodes = vary(p, s, pool, rng, pool.active[a], n_active, settings, operator_share)
+                if settings.polish > 0.0 and rng.random() < settings.polish:
+                    n_nodes = polish(p, s, f, pool, rng, pool.active[a], state[0], settings, objective_kind)
+                else:
+                    n_nodes = vary(p, s, pool, rng, pool.active[a], n_active, settings, operator_share)
                 evaluate_into(p, s, pool, pool.slots[state[0] + n_clones], n_nodes, settings, objective_kind)
                 n_clones += 1
         state[1] += n_clones

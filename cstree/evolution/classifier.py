@@ -11,6 +11,7 @@ from tqdm.auto import tqdm
 
 from cstree.base import as_generator
 from cstree.costs.model import CostModel
+from cstree.evolution.seeds import greedy_seeds
 from cstree.evolution.nnia import NNIA, OBJECTIVES, Progress, SearchInterrupted
 from cstree.pareto.front import Front
 from cstree.pareto.selection import SelectionRule, resolve_rule
@@ -57,6 +58,9 @@ class ParetoTreeClassifier(TreeClassifier):
         From "regrow", "prune", "move_cut", "change_test", "split_leaf".
     recombination : float, default=0.5
         Probability that a clone first swaps a subtree with another active tree.
+    seeds : "greedy", None or sequence of Tree, default="greedy"
+        Trees to start from: grown greedily by several criteria, none, or trees of an earlier front
+        on the same features. The rest of the first population is random.
     categorical_features : "from_dtype", None, or list, default="from_dtype"
         Which columns are categorical: by dtype, none, or the listed names or positions.
     callback : callable or None, default=None
@@ -116,6 +120,7 @@ class ParetoTreeClassifier(TreeClassifier):
         patience: int | None = 500,
         mutations: str | Sequence[str] = "all",
         recombination: float = 0.5,
+        seeds: str | Sequence[Tree] | None = "greedy",
         categorical_features: Any = "from_dtype",
         callback: Callable[[Progress], None] | None = None,
         verbose: int = 0,
@@ -137,6 +142,7 @@ class ParetoTreeClassifier(TreeClassifier):
         self.patience = patience
         self.mutations = mutations
         self.recombination = recombination
+        self.seeds = seeds
         self.categorical_features = categorical_features
         self.callback = callback
         self.verbose = verbose
@@ -184,7 +190,7 @@ class ParetoTreeClassifier(TreeClassifier):
         )
         with _ProgressBar(self.verbose, self.callback) as report:
             try:
-                self.front_ = search.run(problem, as_generator(self.random_state), report)
+                self.front_ = search.run(problem, as_generator(self.random_state), report, **self._starts(problem))
             except SearchInterrupted as interruption:
                 self.front_ = interruption.front
                 self._take(choose(self.front_))
@@ -218,6 +224,19 @@ class ParetoTreeClassifier(TreeClassifier):
     def _take(self, index: int) -> None:
         self.selected_ = int(index)
         self.tree_ = self.front_[self.selected_]
+
+    def _starts(self, problem: TreeProblem) -> dict[str, Any]:
+        """Seed trees for the search, where it takes some."""
+        if not isinstance(self.search, str) or self.seeds is None:
+            return {}
+        if isinstance(self.seeds, str):
+            if self.seeds != "greedy":
+                raise ValueError(f"seeds must be 'greedy', None or a sequence of trees; got {self.seeds!r}.")
+            trees: Sequence[Tree] = greedy_seeds(problem)
+        else:
+            trees = self.seeds
+        encoded = [problem.encode_tree(tree) for tree in trees]
+        return {"seeds": [found for found in encoded if found is not None]}
 
     def _search(self) -> Any:
         if not isinstance(self.search, str):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cstree.evolution._kernels import evolve, initialise
 from cstree.evolution._mutation_kernels import N_OPERATORS
-from cstree.evolution.population import Pool, Settings, make_pool
+from cstree.evolution.population import Pool, Settings, make_fill_work, make_pool
 from cstree.pareto._kernels import hypervolume
 from cstree.pareto.front import Front
 from cstree.tree._bit_kernels import LEAVES, MISCLASSIFICATION, TEST_COST, WORST_TEST_COST
@@ -87,6 +87,9 @@ class NNIA:
         From "regrow", "prune", "move_cut", "change_test", "split_leaf".
     recombination : float, default=0.5
         Probability that a clone first swaps a subtree with another active tree.
+    polish : float, default=0.1
+        Probability that a clone is polished instead: a part of it rebuilt from optimal subtrees of
+        depth two. 0 is the published algorithm.
     leaf_chance : float, default=0.4
         Probability that a node of a random tree, below its root, is a leaf.
     prune_by_cost : bool, default=True
@@ -103,6 +106,7 @@ class NNIA:
     patience: int | None = 500
     mutations: str | Sequence[str] = "all"
     recombination: float = 0.5
+    polish: float = 0.1
     leaf_chance: float = 0.4
     prune_by_cost: bool = True
     objectives: Sequence[str] = ("misclassification_cost", "test_cost")
@@ -162,7 +166,7 @@ class NNIA:
             raise ValueError(f"time_budget must not be negative, got {self.time_budget}.")
         if self.generations is None and self.time_budget is None and self.patience is None:
             raise ValueError("give at least one of generations, time_budget and patience, or the search never ends.")
-        for name in ("recombination", "leaf_chance"):
+        for name in ("recombination", "polish", "leaf_chance"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is a probability in [0, 1], got {getattr(self, name)}.")
         for name in self.objectives:
@@ -207,7 +211,9 @@ class _Run:
             clone_size=int(search.clone_size),
             recombination=float(search.recombination),
             leaf_chance=float(search.leaf_chance),
+            polish=float(search.polish) if len(problem.candidates) else 0.0,
         )
+        self.fill_work = make_fill_work(problem)
         self.kinds = np.array([OBJECTIVES[name] for name in search.objectives], dtype=np.int64)
         self.pool: Pool = make_pool(problem, self.settings, len(self.kinds))
         self.state = np.zeros(4, dtype=np.int64)
@@ -272,6 +278,7 @@ class _Run:
         evolve(
             self.problem.arrays,
             self.workspace,
+            self.fill_work,
             self.pool,
             self.state,
             self.rng,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cstree.tree.problem import TreeProblem
 
-__all__ = ["Pool", "Settings", "make_pool"]
+__all__ = ["FillWork", "Pool", "Settings", "make_fill_work", "make_pool"]
 
 
 class Settings(NamedTuple):
@@ -24,6 +24,58 @@ class Settings(NamedTuple):
     clone_size: int
     recombination: float
     leaf_chance: float
+    polish: float
+
+
+class FillWork(NamedTuple):
+    """Scratch of the polish operator; ``T`` candidate rows, ``F`` features."""
+
+    rows: NDArray[np.int64]  # (T,) candidates under consideration
+    support: NDArray[np.int64]  # (T + 2,) the last rows: a pair of tests, the whole node
+    weight: NDArray[np.float64]  # (T + 2,)
+    cost: NDArray[np.float64]  # (T + 2, K) label costs
+    best_left: NDArray[np.float64]  # (T,) least cost of branch 0 under each test
+    best_right: NDArray[np.float64]  # (T,)
+    left_test: NDArray[np.int64]  # (T,) index of the test that reaches it; -1: a leaf
+    right_test: NDArray[np.int64]  # (T,)
+    first_price: NDArray[np.float64]  # (F,)
+    pair_price: NDArray[np.float64]  # (F, F) price of the second below the first
+    rate: NDArray[np.float64]  # (F,)
+    words: NDArray[np.uint64]  # (W,)
+    node_words: NDArray[np.uint64]  # (W,)
+    chosen: NDArray[np.int64]  # (3,) test at the top and below it
+    plan: NDArray[np.int64]  # (levels, 5) nodes to come
+    least_support: int
+    most_words: float  # words that all pairs of tests may take
+
+
+# About a millisecond of counting.
+_PAIR_WORDS = 6e6
+
+
+def make_fill_work(problem: TreeProblem) -> FillWork:
+    """Scratch memory of the polish operator."""
+    n_tests, n_features = len(problem.candidates), len(problem.dataset.schema)
+    n_words = problem.arrays.bits.shape[1]
+    return FillWork(
+        rows=np.zeros(n_tests, np.int64),
+        support=np.zeros(n_tests + 2, np.int64),
+        weight=np.zeros(n_tests + 2),
+        cost=np.zeros((n_tests + 2, problem.dataset.n_classes)),
+        best_left=np.zeros(n_tests),
+        best_right=np.zeros(n_tests),
+        left_test=np.zeros(n_tests, np.int64),
+        right_test=np.zeros(n_tests, np.int64),
+        first_price=np.zeros(n_features),
+        pair_price=np.zeros((n_features, n_features)),
+        rate=np.zeros(n_features),
+        words=np.zeros(n_words, np.uint64),
+        node_words=np.zeros(n_words, np.uint64),
+        chosen=np.zeros(3, np.int64),
+        plan=np.zeros((2 * problem.max_depth + 4, 5), np.int64),
+        least_support=max(problem.min_support, 1),
+        most_words=_PAIR_WORDS,
+    )
 
 
 class Pool(NamedTuple):

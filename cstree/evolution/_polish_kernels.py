@@ -1,0 +1,374 @@
+"""Polish: rebuild a part of a tree from optimal subtrees of depth two.
+
+Under an exchange rate (cost of a mistake saved per unit of test cost) the best subtree of depth two
+follows from the class counts of all pairs of tests: one pass over ``S & a & b`` gives the four
+quadrants of every pair by subtraction (specification, section 6).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cstree._numba import inlined_kernel, masked_sum, popcount
+from cstree.evolution._mutation_kernels import copy_slice, draw, test_of_choice
+from cstree.tree._bit_kernels import GROUPED, MISCLASSIFICATION, TEST_COST, WEIGHTED, feature_of, pay, split_words
+
+DECIDE = -2
+LEAF = -1
+
+# Chance of each further step down before the rebuilt part begins, of a forced random test there,
+# of a rate far from the front's slope, and of rates that differ by feature and by side.
+_GO_DOWN = 0.6
+_FORCE_TEST = 0.5
+_WIDE_RATE = 0.05
+_JITTER = 0.7
+_RATE_SPREAD = 0.7
+_JITTER_SPREAD = 0.4
+
+
+@inlined_kernel
+def normal(rng):  # type: ignore[no-untyped-def]
+    """Standard normal number."""
+    return np.sqrt(-2.0 * np.log(1.0 - rng.random())) * np.cos(2.0 * np.pi * rng.random())
+
+
+@inlined_kernel
+def exchange_rate(pool, n_members, slot, objective_kind, rng):  # type: ignore[no-untyped-def]
+    """Misclassification cost worth one unit of test cost, from the front's slope beside a tree."""
+    first, second = -1, -1
+    for m in range(objective_kind.shape[0]):
+        if objective_kind[m] == MISCLASSIFICATION:
+            first = m
+        elif objective_kind[m] == TEST_COST:
+            second = m
+    rate = 1.0
+    if first >= 0 and second >= 0:
+        upward = rng.random() < 0.5
+        nearest = -1
+        own = pool.objectives[slot, second]
+        for i in range(n_members):
+            other = pool.objectives[pool.slots[i], second]
+            closer = nearest < 0 or abs(other - own) < abs(pool.objectives[nearest, second] - own)
+            if other != own and (other > own) == upward and closer:
+                nearest = pool.slots[i]
+        if nearest >= 0:
+            gain = pool.objectives[slot, first] - pool.objectives[nearest, first]
+            price = pool.objectives[nearest, second] - own
+            if gain / price > 0.0:
+                rate = gain / price
+    if rng.random() < _WIDE_RATE:
+        return rate * np.exp(8.0 * (rng.random() - 0.5))
+    return rate * np.exp(_RATE_SPREAD * normal(rng))
+
+
+@inlined_kernel
+def unpaid_price(p, s, feature):  # type: ignore[no-untyped-def]
+    """Price of a test when the steps marked in ``s.paid`` are already paid."""
+    price = 0.0
+    for entry in range(p.step_start[feature], p.step_start[feature + 1]):
+        if s.paid[p.steps[entry]] == 0:
+            price += p.prices[entry]
+    return price
+
+
+@inlined_kernel
+def price_pairs(p, s, f):  # type: ignore[no-untyped-def]
+    """Fill the price of every feature's test here, and below every other one's."""
+    n_features = f.first_price.shape[0]
+    for a in range(n_features):
+        f.first_price[a] = unpaid_price(p, s, a)
+    for a in range(n_features):
+        for entry in range(p.step_start[a], p.step_start[a + 1]):
+            s.paid[p.steps[entry]] += 2
+        for b in range(n_features):
+            f.pair_price[a, b] = unpaid_price(p, s, b)
+        for entry in range(p.step_start[a], p.step_start[a + 1]):
+            s.paid[p.steps[entry]] -= 2
+
+
+@inlined_kernel
+def add_counts(p, f, row, i):  # type: ignore[no-untyped-def]
+    """Fill row ``i`` of support, weight and label costs with the cases of ``f.words`` in a candidate."""
+    n_classes = p.matrix.shape[0]
+    support = np.int64(0)
+    for k in range(n_classes):
+        f.cost[i, k] = 0.0
+    weight = np.int64(0)
+    for g in range(p.group_class.shape[0]):
+        count = np.int64(0)
+        mass = np.int64(0)
+        for w in range(p.group_start[g], p.group_start[g + 1]):
+            word = f.words[w] & p.bits[row, w]
+            count += popcount(word)
+            if p.kind == WEIGHTED:
+                mass += masked_sum(p.columns, 0, w * 64, word)
+            elif p.kind != GROUPED and word != 0:
+                mass += masked_sum(p.columns, 0, w * 64, word)
+                for k in range(n_classes):
+                    f.cost[i, k] += masked_sum(p.columns, 2 + k, w * 64, word) * p.cost_unit
+        support += count
+        if p.kind == GROUPED:
+            mass = count * p.group_weight[g]
+        weight += mass
+        if p.kind == GROUPED or p.kind == WEIGHTED:
+            for k in range(n_classes):
+                f.cost[i, k] += mass * p.matrix[p.group_class[g], k] * p.weight_unit
+    f.support[i] = support
+    f.weight[i] = weight * p.weight_unit
+
+
+@inlined_kernel
+def least_of(f, i):  # type: ignore[no-untyped-def]
+    """Cost of the cheapest answer for the cases of row ``i``."""
+    least = f.cost[i, 0]
+    for k in range(1, f.cost.shape[1]):
+        least = min(least, f.cost[i, k])
+    return least
+
+
+@inlined_kernel
+def choose_tests(p, s, f, level, rng):  # type: ignore[no-untyped-def]
+    """List the candidate tests to pair: all, or a random sample where all pairs would take too long.
+
+    Fills their counts among the cases at ``level``; row ``n`` of the counts is the whole node. Returns
+    how many there are, tests with an empty branch left out.
+    """
+    n_rows = f.rows.shape[0]
+    n_words = s.words.shape[1]
+    affordable = np.int64(np.sqrt(f.most_words / n_words)) + 2
+    for i in range(n_rows):
+        f.rows[i] = i
+    if affordable < n_rows:
+        for i in range(affordable):
+            j = i + draw(rng, n_rows - i)
+            f.rows[i], f.rows[j] = f.rows[j], f.rows[i]
+        n_rows = affordable
+    for w in range(n_words):
+        f.words[w] = s.words[level, w]
+    whole = f.support.shape[0] - 1
+    f.support[whole] = 0
+    add_whole(p, f, whole)
+    kept = 0
+    for i in range(n_rows):
+        add_counts(p, f, f.rows[i], kept)
+        if f.support[kept] >= f.least_support and f.support[whole] - f.support[kept] >= f.least_support:
+            f.rows[kept] = f.rows[i]
+            kept += 1
+    return kept
+
+
+@inlined_kernel
+def add_whole(p, f, i):  # type: ignore[no-untyped-def]
+    """Fill row ``i`` with all cases of ``f.words``."""
+    n_classes = p.matrix.shape[0]
+    for k in range(n_classes):
+        f.cost[i, k] = 0.0
+    support = np.int64(0)
+    weight = np.int64(0)
+    for g in range(p.group_class.shape[0]):
+        mass = np.int64(0)
+        for w in range(p.group_start[g], p.group_start[g + 1]):
+            word = f.words[w]
+            count = popcount(word)
+            support += count
+            if p.kind == GROUPED:
+                mass += count * p.group_weight[g]
+            else:
+                mass += masked_sum(p.columns, 0, w * 64, word)
+                if p.kind != WEIGHTED:
+                    for k in range(n_classes):
+                        f.cost[i, k] += masked_sum(p.columns, 2 + k, w * 64, word) * p.cost_unit
+        weight += mass
+        if p.kind == GROUPED or p.kind == WEIGHTED:
+            for k in range(n_classes):
+                f.cost[i, k] += mass * p.matrix[p.group_class[g], k] * p.weight_unit
+    f.support[i] = support
+    f.weight[i] = weight * p.weight_unit
+
+
+@inlined_kernel
+def offer(f, root, left, other, value):  # type: ignore[no-untyped-def]
+    """Remember a test below ``root`` when it is the best so far on that side."""
+    if left:
+        if value < f.best_left[root]:
+            f.best_left[root] = value
+            f.left_test[root] = other
+    elif value < f.best_right[root]:
+        f.best_right[root] = value
+        f.right_test[root] = other
+
+
+@inlined_kernel
+def pair_up(p, f, n_tests, left_rate, right_rate):  # type: ignore[no-untyped-def]
+    """For every test at the top find the best leaf or test below it on either side."""
+    n_classes = p.matrix.shape[0]
+    n_words = f.words.shape[0]
+    whole = f.support.shape[0] - 1
+    both = whole - 1
+    for i in range(n_tests):
+        least_left = f.cost[i, 0]
+        least_right = f.cost[whole, 0] - f.cost[i, 0]
+        for k in range(1, n_classes):
+            least_left = min(least_left, f.cost[i, k])
+            least_right = min(least_right, f.cost[whole, k] - f.cost[i, k])
+        f.best_left[i] = least_left
+        f.best_right[i] = least_right
+        f.left_test[i] = LEAF
+        f.right_test[i] = LEAF
+    for w in range(n_words):
+        f.node_words[w] = f.words[w]
+    minimum = f.least_support
+    for i in range(n_tests):
+        row = f.rows[i]
+        a = p.test_feature[row]
+        for w in range(n_words):
+            f.words[w] = f.node_words[w] & p.bits[row, w]
+        for j in range(i + 1, n_tests):
+            b = p.test_feature[f.rows[j]]
+            add_counts(p, f, f.rows[j], both)
+            c_ab, c_a, c_b, c_rest = np.inf, np.inf, np.inf, np.inf
+            for k in range(n_classes):
+                ab = f.cost[both, k]
+                c_ab = min(c_ab, ab)
+                c_a = min(c_a, f.cost[i, k] - ab)
+                c_b = min(c_b, f.cost[j, k] - ab)
+                c_rest = min(c_rest, f.cost[whole, k] - f.cost[i, k] - f.cost[j, k] + ab)
+            s_ab = f.support[both]
+            s_a = f.support[i] - s_ab
+            s_b = f.support[j] - s_ab
+            s_rest = f.support[whole] - s_ab - s_a - s_b
+            b_price = f.rate[b] * f.pair_price[a, b]
+            a_price = f.rate[a] * f.pair_price[b, a]
+            if s_ab >= minimum and s_a >= minimum:
+                offer(f, i, True, j, c_ab + c_a + left_rate * b_price * f.weight[i])
+            if s_b >= minimum and s_rest >= minimum:
+                offer(f, i, False, j, c_b + c_rest + right_rate * b_price * (f.weight[whole] - f.weight[i]))
+            if s_ab >= minimum and s_b >= minimum:
+                offer(f, j, True, i, c_ab + c_b + left_rate * a_price * f.weight[j])
+            if s_a >= minimum and s_rest >= minimum:
+                offer(f, j, False, i, c_a + c_rest + right_rate * a_price * (f.weight[whole] - f.weight[j]))
+
+
+@inlined_kernel
+def best_of_depth_two(p, s, f, level, deep, rng, spread):  # type: ignore[no-untyped-def]
+    """Write to ``f.chosen`` the best test for the cases at ``level`` and the tests below it (-1: leaf).
+
+    ``deep`` False looks one level ahead only.
+    """
+    for i in range(3):
+        f.chosen[i] = LEAF
+    n_tests = choose_tests(p, s, f, level, rng)
+    if n_tests == 0:
+        return
+    price_pairs(p, s, f)
+    level_rate = np.exp(spread * normal(rng)) if spread > 0.0 else 1.0
+    left_rate = level_rate * (np.exp(spread * normal(rng)) if spread > 0.0 else 1.0)
+    right_rate = level_rate * (np.exp(spread * normal(rng)) if spread > 0.0 else 1.0)
+    whole = f.support.shape[0] - 1
+    if deep:
+        pair_up(p, f, n_tests, left_rate, right_rate)
+    else:
+        for i in range(n_tests):
+            least_left = f.cost[i, 0]
+            least_right = f.cost[whole, 0] - f.cost[i, 0]
+            for k in range(1, p.matrix.shape[0]):
+                least_left = min(least_left, f.cost[i, k])
+                least_right = min(least_right, f.cost[whole, k] - f.cost[i, k])
+            f.best_left[i], f.best_right[i] = least_left, least_right
+            f.left_test[i], f.right_test[i] = LEAF, LEAF
+    best = least_of(f, whole)
+    top = -1
+    for i in range(n_tests):
+        a = p.test_feature[f.rows[i]]
+        value = f.best_left[i] + f.best_right[i] + level_rate * f.rate[a] * f.first_price[a] * f.weight[whole]
+        if value < best:
+            best = value
+            top = i
+    if top >= 0:
+        f.chosen[0] = f.rows[top]
+        if f.left_test[top] >= 0:
+            f.chosen[1] = f.rows[f.left_test[top]]
+        if f.right_test[top] >= 0:
+            f.chosen[2] = f.rows[f.right_test[top]]
+
+
+@inlined_kernel
+def polish(p, s, f, pool, rng, slot, n_members, settings, objective_kind):  # type: ignore[no-untyped-def]
+    """Write to ``s.test`` the tree of a slot with one subtree rebuilt; return its size."""
+    rate = exchange_rate(pool, n_members, slot, objective_kind, rng)
+    spread = _JITTER_SPREAD if rng.random() < _JITTER else 0.0
+    for feature in range(f.rate.shape[0]):
+        f.rate[feature] = rate * (np.exp(spread * normal(rng)) if spread > 0.0 else 1.0)
+    for step in range(s.paid.shape[0]):
+        s.paid[step] = 0
+    s.counters[0] = 0
+    s.trail_mark[0] = 0
+    node, level = np.int64(0), np.int64(0)
+    while pool.test[slot, node] >= 0 and rng.random() < _GO_DOWN:
+        test, mask = pool.test[slot, node], pool.mask[slot, node]
+        pay(p, s, feature_of(p, test), level)
+        side = draw(rng, 2)
+        level += 1
+        split_words(p, s, test, mask, side, level)
+        node = node + 1 if side == 0 else node + 1 + pool.size[slot, node + 1]
+    n_nodes, old = np.int64(pool.n_nodes[slot]), np.int64(pool.size[slot, node])
+    copy_slice(pool, slot, 0, node, s, 0)
+    fresh = fill(p, s, f, rng, node, level, settings, settings.max_nodes - (n_nodes - old), spread)
+    copy_slice(pool, slot, node + old, n_nodes, s, node + fresh)
+    return n_nodes - old + fresh
+
+
+@inlined_kernel
+def fill(p, s, f, rng, start, level, settings, most_nodes, spread):  # type: ignore[no-untyped-def]
+    """Write an optimised subtree for the cases at ``level`` to ``s.test[start:]``; return its size.
+
+    Each entry of ``f.plan`` is a node to come: its level, its side of the parent, its test (a row,
+    LEAF or DECIDE) and the tests planned below it.
+    """
+    top = 0
+    f.plan[0, 0], f.plan[0, 1], f.plan[0, 2], f.plan[0, 3], f.plan[0, 4] = level, 0, DECIDE, DECIDE, DECIDE
+    forced = level < settings.max_depth and rng.random() < _FORCE_TEST
+    written = 0
+    committed = 1
+    while top >= 0:
+        here, side, test = f.plan[top, 0], f.plan[top, 1], f.plan[top, 2]
+        left, right = f.plan[top, 3], f.plan[top, 4]
+        top -= 1
+        at = start + written
+        room = settings.max_depth - here
+        if here > level and room > 0:
+            parent = s.parent_at[here]
+            split_words(p, s, s.test[parent], s.mask[parent], side, here)
+        if room <= 0 or committed + 2 > most_nodes:
+            test = LEAF
+        mask = np.uint64(0)
+        if test == DECIDE and forced and here == level:
+            test, mask = test_of_choice(p, rng, draw(rng, p.choice_feature.shape[0]))
+            left, right = DECIDE, DECIDE
+        elif test == DECIDE:
+            rewind(s, here)
+            best_of_depth_two(p, s, f, here, room > 1, rng, spread)
+            test = f.chosen[0]
+            left = f.chosen[1] if f.chosen[1] >= 0 or room < 3 else DECIDE
+            right = f.chosen[2] if f.chosen[2] >= 0 or room < 3 else DECIDE
+        s.test[at] = test
+        s.mask[at] = mask
+        written += 1
+        if test < 0:
+            continue
+        committed += 2
+        pay(p, s, feature_of(p, test), here)
+        s.parent_at[here + 1] = at
+        top += 1
+        f.plan[top, 0], f.plan[top, 1], f.plan[top, 2], f.plan[top, 3], f.plan[top, 4] = here + 1, 1, right, DECIDE, DECIDE
+        top += 1
+        f.plan[top, 0], f.plan[top, 1], f.plan[top, 2], f.plan[top, 3], f.plan[top, 4] = here + 1, 0, left, DECIDE, DECIDE
+    return np.int64(written)
+
+
+@inlined_kernel
+def rewind(s, depth):  # type: ignore[no-untyped-def]
+    """Forget the steps that were paid below the splits above ``depth``."""
+    for i in range(s.trail_mark[depth], s.counters[0]):
+        s.paid[s.trail[i]] = 0
+    s.counters[0] = s.trail_mark[depth]
