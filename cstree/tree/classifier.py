@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from cstree.base import CostSensitiveClassifier
+from cstree.costs.model import CostModel
 from cstree.tree import export
 from cstree.tree.evaluation import leaves_of, path_costs
 from cstree.tree.tree import Tree
@@ -77,12 +78,14 @@ class TreeClassifier(CostSensitiveClassifier):
         leaf = self.apply(X)
         return class_shares(self.tree_)[leaf]
 
-    def test_cost(self, X: Any) -> NDArray[np.float64]:
+    def test_cost(self, X: Any, *, costs: CostModel | None = None) -> NDArray[np.float64]:
         """Return what the tests cost that each case takes on its way.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
+        costs : CostModel, optional
+            Other prices than those that the tree was made with.
 
         Returns
         -------
@@ -91,7 +94,8 @@ class TreeClassifier(CostSensitiveClassifier):
             value is missing is paid all the same.
         """
         leaf = self.apply(X)
-        return path_costs(self.tree_, self.costs_)[leaf]
+        prices = self.costs_ if costs is None else costs.bind(self.schema_.names, self.classes_.tolist())
+        return path_costs(self.tree_, prices)[leaf]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
