@@ -6,7 +6,6 @@ parameters, the features, the costs, the classes, the tree, and the whole front 
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import math
@@ -27,6 +26,8 @@ from cstree.costs.model import CostModel
 from cstree.costs.steps import FeatureTest
 from cstree.encoding.columns import plain_scalar
 from cstree.encoding.schema import FeatureSchema
+from cstree.evolution.classifier import ParetoTreeClassifier
+from cstree.greedy.classifier import GreedyTreeClassifier
 from cstree.pareto.front import Front
 from cstree.tree.tree import Tree
 
@@ -34,11 +35,9 @@ __all__ = ["load_model", "save_model"]
 
 FORMAT, VERSION = "cstree-model", 1
 
-# The only classes that a file may name, and where they are.
-_ESTIMATORS = {
-    "GreedyTreeClassifier": "cstree.greedy.classifier",
-    "ParetoTreeClassifier": "cstree.evolution.classifier",
-}
+# The only classes that a file may name.
+_ESTIMATORS: dict[str, type] = {kind.__name__: kind for kind in (GreedyTreeClassifier, ParetoTreeClassifier)}
+_LISTED = " and ".join(_ESTIMATORS)
 _DTYPE = re.compile(r"[<>=|][biufUO]\d*")
 
 
@@ -69,8 +68,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """
     kind: type = type(model)
     name = kind.__name__
-    if name not in _ESTIMATORS or kind is not _estimator(name):
-        raise TypeError(f"a {name} cannot be saved as a model; {_listed()} can")
+    if kind is not _ESTIMATORS.get(name):
+        raise TypeError(f"a {name} cannot be saved as a model; {_LISTED} can")
     check_is_fitted(model, "tree_")
     params, omitted = _plain_params(model)
     if omitted:
@@ -123,15 +122,6 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 
 
 # --- writing --------------------------------------------------------------------------------------
-
-
-def _estimator(name: str) -> type:
-    found: type = getattr(importlib.import_module(_ESTIMATORS[name]), name)
-    return found
-
-
-def _listed() -> str:
-    return "GreedyTreeClassifier and ParetoTreeClassifier"
 
 
 def _plain_params(model: Any) -> tuple[dict[str, Any], list[str]]:
@@ -252,8 +242,8 @@ def _get(plain: Mapping[str, Any], key: str, *kinds: type | None) -> Any:
 def _build(plain: dict[str, Any]) -> Any:
     name = _get(plain, "estimator", str)
     if name not in _ESTIMATORS:
-        raise ValueError(f"it names the estimator {name!r}; only {_listed()} are loaded")
-    estimator = _estimator(name)
+        raise ValueError(f"it names the estimator {name!r}; only {_LISTED} are loaded")
+    estimator = _ESTIMATORS[name]
     model = estimator(**_read_params(estimator, _get(plain, "params", dict)))
     schema = FeatureSchema.from_dict(_get(plain, "schema", dict))
     costs = BoundCosts.from_dict(_get(plain, "costs", dict))

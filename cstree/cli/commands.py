@@ -21,8 +21,13 @@ from cstree.cli.tables import (
     write_csv,
 )
 from cstree.costs.model import CostModel
+from cstree.datasets.loaders import load_heart
+from cstree.evolution.classifier import ParetoTreeClassifier
+from cstree.greedy.classifier import GreedyTreeClassifier
 from cstree.pareto.front import Front
 from cstree.persistence import load_model, save_model
+from cstree.plot.page import explore_front
+from cstree.plot.tree import render_tree
 
 __all__ = ["INTERRUPTED", "demo", "draw", "fit", "front", "predict"]
 
@@ -32,8 +37,6 @@ _COMPILES = "The first run after an installation compiles the search first, whic
 
 def demo(arguments: argparse.Namespace) -> int:
     """Fit the heart table and write everything that shows the outcome."""
-    from cstree.datasets.loaders import load_heart
-
     folder = Path(arguments.output)
     folder.mkdir(parents=True, exist_ok=True)
     heart = load_heart()
@@ -58,9 +61,6 @@ def demo(arguments: argparse.Namespace) -> int:
 
 def _draw_what_can_be(model: Any, folder: Path, title: str) -> list[Path]:
     """Write the page and the drawing; what lacks a package is said, and the rest goes on."""
-    from cstree.plot.page import explore_front
-    from cstree.plot.tree import render_tree
-
     written = []
     for name, drawing in (
         ("front.html", lambda path: explore_front(model, path, title=title)),
@@ -115,8 +115,6 @@ def fit(arguments: argparse.Namespace) -> int:
 
 
 def _fit_greedy(X: pd.DataFrame, y: pd.Series, costs: CostModel | None, arguments: argparse.Namespace) -> Any:
-    from cstree.greedy.classifier import GreedyTreeClassifier
-
     options = _given(
         criterion=arguments.criterion, max_depth=arguments.max_depth, min_support=arguments.min_support
     )
@@ -132,8 +130,6 @@ def _fit_pareto(
     X: pd.DataFrame, y: Any, costs: CostModel | None, arguments: argparse.Namespace, **options: Any
 ) -> tuple[Any, bool]:
     """Search; after Ctrl-C return what was found until then, and True."""
-    from cstree.evolution.classifier import ParetoTreeClassifier
-
     model = ParetoTreeClassifier(costs, random_state=arguments.seed, **_given(**options))
     if arguments.seconds is not None:  # the clock alone ends the search
         model.set_params(time_budget=arguments.seconds, generations=None, patience=None)
@@ -169,8 +165,6 @@ def front(arguments: argparse.Namespace) -> int:
     """Print a front, or write it as a table or a page."""
     model = load_model(arguments.model)
     if arguments.html:
-        from cstree.plot.page import explore_front
-
         print(f"Written: {explore_front(model, arguments.html, title=arguments.title)}")
     if arguments.output:
         write_csv(_front_of(model, arguments.model).to_frame(), arguments.output)
@@ -191,8 +185,6 @@ def _front_of(model: Any, path: str) -> Front[Any]:
 def draw(arguments: argparse.Namespace) -> int:
     """Write the picture of a tree."""
     model = load_model(arguments.model)
-    from cstree.plot.tree import render_tree
-
     path = render_tree(model, arguments.output, arguments.point, direction=arguments.direction)
     print(f"Written: {path}")
     return 0

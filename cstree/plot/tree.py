@@ -134,4 +134,6 @@ def _draw(figure: graphviz.Digraph, suffix: str) -> bytes:
     except graphviz.CalledProcessError as error:
         said = (error.stderr or b"").decode("utf-8", "replace").strip()
         raise RuntimeError(f"{renderer} could not draw the tree: {said}") from error
+    except OSError as error:  # it cannot be started, or ends before it has read the tree
+        raise RuntimeError(f"{renderer} could not draw the tree: {error}") from error
     return drawn

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from cstree.costs.bound import BoundCosts
 from cstree.encoding.schema import Feature, FeatureSchema
@@ -58,14 +57,14 @@ def shown_cost(value: float | None, decimals: int = 2) -> str:
     return text.removeprefix("-") if not float(text) else text
 
 
-def shown_number(value: float, others: Iterable[float] = (), decimals: int = 2) -> str:
+def shown_number(value: float, others: ArrayLike = (), decimals: int = 2) -> str:
     """Return a threshold with as few digits as tell it from the other cuts.
 
     Parameters
     ----------
     value : float
         The threshold.
-    others : iterable of float
+    others : array-like of float
         Cuts of the same feature. The text stays within a hundredth of the way to the nearest of them.
     decimals : int, default=2
         Decimals to begin with; trailing zeros go.
@@ -75,7 +74,7 @@ def shown_number(value: float, others: Iterable[float] = (), decimals: int = 2) 
     str
         Shortest text that is near enough.
     """
-    cuts = np.fromiter(others, dtype=np.float64)
+    cuts = np.asarray(others, dtype=np.float64)
     gaps = np.abs(cuts[cuts != value] - value)
     gap = float(gaps.min()) if len(gaps) else abs(value)
     before_point = max(math.floor(math.log10(abs(value))) + 1, 0) if value else 0

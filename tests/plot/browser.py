@@ -60,16 +60,21 @@ class Browser:
         """Run the body of a JavaScript function."""
         return self._do("execute/sync", {"script": script, "args": list(arguments)})
 
-    def click_at(self, x: float, y: float) -> None:
-        """Move the mouse to a place in the window and click, as a hand would."""
-        pointer = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}}
-        moves = [
-            {"type": "pointerMove", "duration": 50, "x": round(x), "y": round(y)},
+    def move_to(self, x: float, y: float) -> None:
+        """Move the mouse to a place in the window."""
+        self._mouse({"type": "pointerMove", "duration": 50, "x": round(x), "y": round(y)})
+
+    def click(self) -> None:
+        """Click where the mouse is, as a hand would."""
+        self._mouse(
             {"type": "pointerDown", "button": 0},
             {"type": "pause", "duration": 30},
             {"type": "pointerUp", "button": 0},
-        ]
-        self._do("actions", {"actions": [{**pointer, "actions": moves}]})
+        )
+
+    def _mouse(self, *actions: dict[str, Any]) -> None:
+        pointer = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}}
+        self._do("actions", {"actions": [{**pointer, "actions": list(actions)}]})
 
     def press(self, key: str) -> None:
         """Press a key on whatever has the focus; WebDriver's code points for keys that are no signs."""

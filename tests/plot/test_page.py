@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -157,6 +158,7 @@ READY = (
 )
 SELECTED = "return Number(document.querySelector('#tree').dataset.point)"
 TREE = "return [...document.querySelectorAll('#drawing svg .name')].map(t => t.textContent)"
+HOVER = "document.querySelector('#chart .hoverlayer')?.textContent ?? ''"
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +191,11 @@ def test_a_click_on_a_point_shows_its_tree(page: Browser, model: HandModel) -> N
             "return [box.x + box.width / 2, box.y + box.height / 2]",
             index,
         )
-        page.click_at(x, y)
+        page.move_to(x, y)
+        hover = page.wait_for(f"const text = {HOVER}; return text.includes('point {index}') && text")
+        assert f"{front[index].n_leaves} lea" in hover
+        time.sleep(0.4)  # two clicks within 0.3 s would be a double click
+        page.click()
         page.wait_for(f"{SELECTED} === {index}")
         names = page.run(TREE)
         assert len(names) == front[index].n_nodes

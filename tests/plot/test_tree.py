@@ -121,10 +121,14 @@ def test_dot_comes_first_then_graphviz_pure(tmp_path: Path, monkeypatch: pytest.
 def test_a_failing_program_is_quoted(
     model: HandModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = program(tmp_path / "bin" / "dot", "echo 'no fonts' >&2; exit 3")
+    broken = program(tmp_path / "bin" / "dot", "cat > /dev/null; echo 'no fonts' >&2; exit 3")
     monkeypatch.setenv("PATH", f"{broken.parent}:/bin:/usr/bin")
     with pytest.raises(RuntimeError, match="could not draw the tree: no fonts"):
         plot.render_tree(model, tmp_path / "tree.svg")
+    broken.write_text("no program")
+    with pytest.raises(RuntimeError, match=r"could not draw the tree: .*Exec format"):
+        plot.render_tree(model, tmp_path / "tree.svg")
+    assert not (tmp_path / "tree.svg").exists()
 
 
 def test_pdf_is_dots_alone(model: HandModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
