@@ -33,7 +33,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     _show_every_sign()
     try:
-        arguments = build_parser().parse_args(argv)
+        parser = build_parser()
+        arguments = parser.parse_args(argv)
+        if arguments.run is None:
+            parser.print_help(sys.stderr)
+            return 2
         with _plain_warnings():
             return int(arguments.run(arguments))
     except BrokenPipeError:  # `cstree ... | head`: the reader has what it wants

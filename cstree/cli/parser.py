@@ -29,14 +29,15 @@ def _count(text: str) -> int:
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser; what it parses has ``run``, the function of the chosen command."""
+    """Return the parser; what it parses has ``run``, the chosen command (None: none was)."""
     parser = argparse.ArgumentParser(
         prog="cstree",
         description="Decision trees for problems in which mistakes have a price, and so do tests.",
-        epilog="Begin with `cstree demo`. `cstree COMMAND --help` explains a command and gives an example.",
+        epilog="Begin with `cstree demo`. `cstree COMMAND --help` explains a command and shows an example.",
     )
     parser.add_argument("--version", action="version", version=f"cstree {_version()}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(metavar="COMMAND")
     for add in (_add_demo, _add_fit, _add_predict, _add_front, _add_draw):
         add(commands)
     return parser

@@ -36,6 +36,8 @@ class UsageError(Exception):
 
 def one_line(error: BaseException) -> str:
     """Return what an error says without line breaks."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__
 
 
@@ -53,7 +55,8 @@ def read_table(path: str) -> pd.DataFrame:
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         raise UsageError(f"{path}: no CSV table ({one_line(error)})") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or one_line(error)}") from error
+        said = error.strerror if isinstance(error, OSError) else None
+        raise UsageError(f"{path}: {said or one_line(error)}") from error
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     if len(table) == 0:
