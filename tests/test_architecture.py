@@ -27,15 +27,15 @@ FLOORS = {
     4: {"tree", "online", "svm", "sampling"},
     3: {"base", "metrics"},
     2: {"encoding", "pareto", "datasets"},
-    1: {"costs", "_registry", "_numba"},
+    1: {"costs", "_registry", "_numba", "_lanes"},
     0: {"_io"},
 }
 FLOOR_OF = {room: floor for floor, rooms in FLOORS.items() for room in rooms}
 
 # Libraries that live behind one door. What is not named here may be imported anywhere.
 DOORS = {
-    "numba": ("_numba.py", "*_kernels.py"),
-    "llvmlite": ("_numba.py",),
+    "numba": ("_numba.py", "_lanes.py", "*_kernels.py"),
+    "llvmlite": ("_numba.py", "_lanes.py"),
     "deap": ("evolution/toolbox.py",),
     "graphviz": ("tree/export.py", "plot/tree.py"),
     "graphviz_pure": ("plot/tree.py",),
