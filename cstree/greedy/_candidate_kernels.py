@@ -3,9 +3,12 @@
 Two fillings lead to the same cells, one row of *channels* per code of a feature. Channels are the
 weights of the K classes and, where costs differ by case, the K regrets as well.
 
-- Small nodes fill the cells of one feature at a time from their rows; occupied cells are found
+- Small nodes fill the cells of one feature at a time from their cases; occupied cells are found
   through a bit set, so the work is proportional to the cases, not to the bins.
 - Large nodes keep integer histograms of all features, from which the cells are copied.
+
+Positions are unsigned wherever the compiler could not know that they are not negative: it would
+otherwise check each of them for Python's way of counting from the end (measured: three times slower).
 """
 
 from __future__ import annotations
@@ -15,37 +18,76 @@ import numpy as np
 from cstree._numba import kernel, trailing_zeros
 
 NUMERIC, MULTIWAY, SUBSET = 0, 1, 2
+# Columns of groups of candidates, and sides that are no branch of a multiway split.
+NODE, FEATURE, END, BRANCHES, SIDE, WIDE = range(6)
+HEAVIER, IN_CUT = -1, -2
 # Categories up to which all subsets are tried when there is no order that is known to be exact.
 EXHAUSTIVE = 10
 # So few cases stay in the fastest cache while all their features are read.
 FEW = 2048
 _ONE = np.uint64(1)
+_SIX = np.uint64(6)
 _LOW6 = np.uint64(63)
+_64 = np.uint64(64)
 
 
 @kernel
-def _fill_cells(codes, first, stride, rows, start, end, labels, weight, regret, cells, words, blocks):  # type: ignore[no-untyped-def]
+def count_capacities(sizes, features, n_channels, capacities):  # type: ignore[no-untyped-def]
+    """Bound the candidates, and the branches of multiway candidates, of nodes with so many cases.
+
+    Parameters
+    ----------
+    sizes : int64 (m,)
+    features : int64 (F, 3)
+        As in :func:`tabulate`.
+    n_channels : int
+    capacities : int64 (m, 2), filled
+    """
+    for i in range(sizes.shape[0]):
+        candidates, branches = 0, 0
+        for j in range(features.shape[0]):
+            kind, n_known, holes = features[j]
+            present = min(n_known, sizes[i])
+            if kind == NUMERIC:
+                candidates += present * (1 + holes)
+            elif kind == MULTIWAY:
+                candidates += 1
+                branches += present
+            else:
+                candidates += max(2 << min(present, EXHAUSTIVE), 2 * n_channels * present)
+        capacities[i, 0] = candidates
+        capacities[i, 1] = branches
+
+
+@kernel
+def _fill_cells(flat, offset, places, labels, weight, regret, n, cells, words, blocks):  # type: ignore[no-untyped-def]
     """Add the cases of one node to the cells of one feature and mark the occupied ones.
 
-    Code of case ``i``: ``codes[first + i * stride]``. ``words`` has a bit for each cell, ``blocks``
-    a bit for each word.
+    Code of case ``i``: ``flat[places[i] + offset]``. ``words`` has a bit for each cell, ``blocks`` a
+    bit for each word if there is more than one block.
     """
-    n_channels = cells.shape[1]
-    n_classes = n_channels - regret.shape[1] if regret.shape[0] else n_channels
-    for i in range(start, end):
-        row = rows[i]
-        code = np.int64(codes[first + row * stride])
-        cells[code, labels[row]] += weight[row] if weight.shape[0] else 1.0
-        if n_channels > n_classes:
-            for k in range(n_classes):
-                cells[code, n_classes + k] += regret[row, k]
-        word = code >> 6
-        words[word] |= _ONE << (np.uint64(code) & _LOW6)
-        blocks[word >> 6] |= _ONE << (np.uint64(word) & _LOW6)
+    weighted, by_case, deep = weight.shape[0] > 0, regret.shape[0] > 0, blocks.shape[0] > 1
+    if not (weighted or by_case or deep):
+        for i in range(n):
+            code = np.uint64(flat[places[i] + offset])
+            cells[code, labels[i]] += 1.0
+            words[code >> _SIX] |= _ONE << (code & _LOW6)
+        return
+    n_classes = np.uint64(regret.shape[1])
+    for i in range(n):
+        code = np.uint64(flat[places[i] + offset])
+        cells[code, labels[i]] += weight[i] if weighted else 1.0
+        if by_case:
+            for k in range(regret.shape[1]):
+                cells[code, n_classes + np.uint64(k)] += regret[i, k]
+        word = code >> _SIX
+        words[word] |= _ONE << (code & _LOW6)
+        if deep:
+            blocks[word >> _SIX] |= _ONE << (word & _LOW6)
 
 
 @kernel
-def _copy_cells(histogram, cells, words, blocks):  # type: ignore[no-untyped-def]
+def _copy_cells(histogram, cells, words):  # type: ignore[no-untyped-def]
     """Copy the histogram of one feature, (B, K), to the cells and mark the occupied ones."""
     for code in range(histogram.shape[0]):
         total = 0
@@ -54,152 +96,165 @@ def _copy_cells(histogram, cells, words, blocks):  # type: ignore[no-untyped-def
         if total:
             for k in range(histogram.shape[1]):
                 cells[code, k] = histogram[code, k]
-            word = code >> 6
-            words[word] |= _ONE << (np.uint64(code) & _LOW6)
-            blocks[word >> 6] |= _ONE << (np.uint64(word) & _LOW6)
+            words[np.uint64(code) >> _SIX] |= _ONE << (np.uint64(code) & _LOW6)
+
+
+@kernel
+def _list_bits(words, word, at, occupied):  # type: ignore[no-untyped-def]
+    """Append the cells that are marked in one word, clear it, return how many are listed."""
+    bits = words[word]
+    words[word] = 0
+    while bits:
+        occupied[at] = np.uint32((word << _SIX) + np.uint64(trailing_zeros(bits)))
+        bits &= bits - _ONE
+        at += _ONE
+    return at
 
 
 @kernel
 def _list_occupied(words, blocks, occupied):  # type: ignore[no-untyped-def]
     """List the marked cells in ascending order, clear the marks, return how many there are."""
-    n = 0
+    at = np.uint64(0)
+    if blocks.shape[0] == 1:
+        for word in range(words.shape[0]):
+            at = _list_bits(words, np.uint64(word), at, occupied)
+        return np.int64(at)
     for block in range(blocks.shape[0]):
         pending = blocks[block]
         blocks[block] = 0
         while pending:
-            word = block * 64 + trailing_zeros(pending)
+            word = np.uint64(block) * _64 + np.uint64(trailing_zeros(pending))
             pending &= pending - _ONE
-            bits = words[word]
-            words[word] = 0
-            while bits:
-                occupied[n] = word * 64 + trailing_zeros(bits)
-                bits &= bits - _ONE
-                n += 1
-    return n
+            at = _list_bits(words, word, at, occupied)
+    return np.int64(at)
 
 
 @kernel
-def _emit(left, place, at, feature, cut, side, first, second, both):  # type: ignore[no-untyped-def]
-    """Write one binary candidate; its left branch holds ``first`` and, if ``both``, ``second``."""
-    for c in range(left.shape[0]):
-        left[c, at] = first[c] + second[c] if both else first[c]
-    place[0, at] = feature
-    place[1, at] = cut
-    place[2, at] = side
-    place[3, at] = 2
-    place[4, at] = -1
+def _numeric_candidates(cells, occupied, n, last_cut, absent, any_hole, left, cuts, at, run):  # type: ignore[no-untyped-def]
+    """Every cut that parts the node's cases; of cuts that part them alike, the lowest. Clears the cells.
 
-
-@kernel
-def _numeric_candidates(cells, occupied, n, last_cut, absent, holes, any_hole, feature, left, place, at, run):  # type: ignore[no-untyped-def]
-    """Every cut that parts the node's cases; of cuts that part them alike, the lowest.
-
-    ``holes``: the training column has missing values, both sides compete for them; ``any_hole``:
-    so has the node.
+    ``any_hole``: the node has missing values, which go left, then right; of the number written for a cut the
+    lowest bit says so.
     """
-    side = 0 if holes else -1
     run[:] = 0
     if any_hole and n and occupied[0] > 0:
-        _emit(left, place, at, feature, 0, 0, absent, run, False)
-        at += 1
+        for c in range(run.shape[0]):
+            left[c, at] = absent[c]
+        cuts[at] = 0
+        at += _ONE
     for i in range(n):
-        code = occupied[i]
+        code = np.uint64(occupied[i])
+        if i:
+            for c in range(run.shape[0]):
+                left[c, at] = run[c] + absent[c]
+            cuts[at] = np.int32(occupied[i - 1]) << 1
+            at += _ONE
+            if any_hole:
+                for c in range(run.shape[0]):
+                    left[c, at] = run[c]
+                cuts[at] = (np.int32(occupied[i - 1]) << 1) | 1
+                at += _ONE
         for c in range(run.shape[0]):
             run[c] += cells[code, c]
-        if i + 1 < n:
-            _emit(left, place, at, feature, code, side, run, absent, any_hole)
-            at += 1
-        if any_hole and code <= last_cut:
-            _emit(left, place, at, feature, code, 1, run, absent, False)
-            at += 1
+            cells[code, c] = 0.0
+    if any_hole and n and np.int64(occupied[n - 1]) <= last_cut:
+        for c in range(run.shape[0]):
+            left[c, at] = run[c]
+        cuts[at] = (np.int32(occupied[n - 1]) << 1) | 1
+        at += _ONE
     return at
 
 
 @kernel
-def _multiway_candidate(cells, occupied, n, n_classes, absent, feature, left, place, at, wide, wide_at):  # type: ignore[no-untyped-def]
-    """One branch for each category at the node; missing values join the heaviest."""
-    left[:, at] = 0
+def _multiway_branches(cells, occupied, n, n_classes, absent, wide, wide_at):  # type: ignore[no-untyped-def]
+    """Write a branch for each category at the node; missing values join the heaviest, which is returned."""
     heaviest, most = 0, -1.0
     for i in range(n):
         total = 0.0
         for c in range(wide.shape[1]):
-            wide[wide_at + i, c] = cells[occupied[i], c]
-            total += cells[occupied[i], c] if c < n_classes else 0.0
+            wide[wide_at + i, c] = cells[np.int64(occupied[i]), c]
+            total += wide[wide_at + i, c] if c < n_classes else 0.0
         if total > most * (1 + 1e-12):
             heaviest, most = i, total
     for c in range(wide.shape[1]):
         wide[wide_at + heaviest, c] += absent[c]
-    place[0, at] = feature
-    place[1, at] = 0
-    place[2, at] = heaviest
-    place[3, at] = n
-    place[4, at] = wide_at
-    return at + 1
+    return heaviest
 
 
 @kernel
-def order_categories(cells, occupied, n, channel, n_classes, order):  # type: ignore[no-untyped-def]
+def _order_categories(cells, occupied, n, channel, n_classes, order):  # type: ignore[no-untyped-def]
     """Sort the categories at a node by the share of one channel among its kind, ties by code.
 
-    Parameters
-    ----------
-    cells : float64 (n_codes, n_channels)
-    occupied : int64, the first ``n`` are the categories at the node
-    channel : int
-        A class, or ``n_classes`` plus an answer whose regrets are compared.
-    order : int64, the first ``n`` entries are filled
+    ``channel`` is a class, or ``n_classes`` plus an answer whose regrets are compared.
     """
     share = np.empty(n)
     first = 0 if channel < n_classes else n_classes
     for i in range(n):
+        code = np.int64(occupied[i])
         total = 0.0
         for c in range(first, first + n_classes):
-            total += cells[occupied[i], c]
-        share[i] = cells[occupied[i], channel] / total if total > 0 else 0.0
+            total += cells[code, c]
+        share[i] = cells[code, channel] / total if total > 0 else 0.0
     rank = np.argsort(share, kind="mergesort")
     for i in range(n):
         order[i] = occupied[rank[i]]
 
 
 @kernel
-def _subset_candidates(
-    cells, occupied, n, n_classes, absent, holes, any_hole, feature, left, place, at, run, order
-):  # type: ignore[no-untyped-def]
+def _subset_candidates(cells, occupied, n, n_classes, absent, any_hole, left, cuts, at, run, order):  # type: ignore[no-untyped-def]
     """Binary splits by subsets of categories.
 
     All subsets that hold the first category, by ascending bits of the others; with two classes and one
     cost matrix, or too many categories, prefixes of orders: by the share of class 1, or of each channel.
     """
     n_channels = run.shape[0]
-    side = 0 if holes else -1
     exact_order = n_classes == 2 and n_channels == 2
-    if n <= EXHAUSTIVE and not exact_order:
-        for mask in range(1 << max(n - 1, 0) if n else 0):
+    every = n <= EXHAUSTIVE and not exact_order
+    first = 1 if exact_order else 0
+    for channel in range(first, first + 1 if every else n_channels):
+        if not every:
+            _order_categories(cells, occupied, n, channel, n_classes, order)
             run[:] = 0
-            for i in range(n):
-                if i == 0 or (mask >> (i - 1)) & 1:
-                    for c in range(n_channels):
-                        run[c] += cells[occupied[i], c]
-            if mask + 1 < 1 << (n - 1):
-                _emit(left, place, at, feature, mask, side, run, absent, any_hole)
-                at += 1
-            if any_hole:
-                _emit(left, place, at, feature, mask, 1, run, absent, False)
-                at += 1
-        return at
-    for channel in range(1 if exact_order else 0, n_channels):
-        order_categories(cells, occupied, n, channel, n_classes, order)
-        run[:] = 0
-        for i in range(n):
-            for c in range(n_channels):
-                run[c] += cells[order[i], c]
-            if i + 1 < n:
-                _emit(left, place, at, feature, channel * n + i, side, run, absent, any_hole)
-                at += 1
-            if any_hole and (i + 1 < n or channel + 1 == n_channels):
-                _emit(left, place, at, feature, channel * n + i, 1, run, absent, False)
-                at += 1
+        n_steps = 1 << max(n - 1, 0) if every else n
+        for step in range(n_steps if n else 0):
+            if every:
+                run[:] = 0
+                for i in range(n):
+                    if i == 0 or (step >> (i - 1)) & 1:
+                        for c in range(n_channels):
+                            run[c] += cells[np.int64(occupied[i]), c]
+            else:
+                for c in range(n_channels):
+                    run[c] += cells[np.int64(order[step]), c]
+            number = np.int32(step if every else channel * n + step) << 1
+            whole = step + 1 == n_steps
+            if not whole:
+                for c in range(n_channels):
+                    left[c, at] = run[c] + absent[c]
+                cuts[at] = number
+                at += _ONE
+            # All known categories on one side part the cases once, whatever the order.
+            if any_hole and (not whole or every or channel + 1 == n_channels):
+                for c in range(n_channels):
+                    left[c, at] = run[c]
+                cuts[at] = number | 1
+                at += _ONE
     return at
+
+
+@kernel
+def _gather_cases(
+    rows, start, end, stride, labels, weight, regret, places, own_label, own_weight, own_regret
+):  # type: ignore[no-untyped-def]
+    """Copy what the filling of every feature needs of a node's cases."""
+    for i in range(end - start):
+        row = np.uint64(rows[start + i])
+        places[i] = row * np.uint64(stride)
+        own_label[i] = labels[row]
+        if weight.shape[0]:
+            own_weight[i] = weight[row]
+        for k in range(own_regret.shape[1] if regret.shape[0] else 0):
+            own_regret[i, k] = regret[row, k]
 
 
 @kernel
@@ -217,7 +272,8 @@ def tabulate(
     cells,
     left,
     wide,
-    place,
+    cuts,
+    groups,
     ends,
 ):  # type: ignore[no-untyped-def]
     """Tabulate all candidate splits of some nodes, in the order in which ties are broken.
@@ -243,79 +299,102 @@ def tabulate(
         Channels of the left branch of each binary candidate.
     wide : float64 (wide capacity, n_channels), filled
         Channels of every branch of multiway candidates.
-    place : int32 (5, capacity), filled
-        Feature; cut, prefix or subset; side of missing values (-1: the heavier); branches;
-        first row in ``wide``.
+    cuts : int32 (capacity,), filled
+        Twice the cut, prefix or subset; plus one where missing values go right.
+    groups : int64 (group capacity, 6), filled
+        For all candidates of a feature at a node: node, feature, end, branches, side, first row in ``wide``.
+        Side: ``IN_CUT``, ``HEAVIER`` when the training column has none missing, or a branch.
     ends : int64 (m,), filled
         End of each node's candidates.
 
     Returns
     -------
     (int, int)
-        Number of candidates, and of rows of ``wide`` in use.
+        Number of groups, and of rows of ``wide`` in use.
     """
     n_channels = cells.shape[1]
-    n_classes = n_channels - regret.shape[1] if regret.shape[0] else n_channels
-    by_feature, by_case = codes.reshape(-1), table.reshape(-1)
-    n_cases = codes.shape[1]
+    by_case = regret.shape[0] > 0
+    n_classes = n_channels // 2 if by_case else n_channels
+    by_feature, by_table = codes.reshape(-1), table.reshape(-1)
     words = np.zeros((cells.shape[0] >> 6) + 1, dtype=np.uint64)
-    blocks = np.zeros((words.shape[0] >> 6) + 1, dtype=np.uint64)
-    occupied = np.empty(cells.shape[0], dtype=np.int64)
-    order = np.empty(cells.shape[0], dtype=np.int64)
+    blocks = np.zeros(((words.shape[0] - 1) >> 6) + 1, dtype=np.uint64)
+    occupied = np.empty(cells.shape[0], dtype=np.uint32)
+    order = np.empty(cells.shape[0], dtype=np.uint32)
     absent, run = np.zeros(n_channels), np.zeros(n_channels)
-    at, wide_at = 0, 0
+    most = 0
+    for node in range(nodes.shape[0]):
+        if nodes[node, 2] < 0:
+            most = max(most, nodes[node, 1] - nodes[node, 0])
+    places = np.empty(most, dtype=np.uint64)
+    own_label = np.empty(most, dtype=np.uint32)
+    own_weight = np.empty(most if weight.shape[0] else 0)
+    own_regret = np.empty((most if by_case else 0, n_classes))
+    at, group, wide_at = np.uint64(0), 0, 0
     for node in range(nodes.shape[0]):
         start, end, slot = nodes[node]
+        few = end - start <= FEW and table.shape[0] > 0
+        if slot < 0:
+            stride = table.shape[1] if few else 1
+            _gather_cases(
+                rows, start, end, stride, labels, weight, regret, places, own_label, own_weight, own_regret
+            )
         for j in range(features.shape[0]):
             kind, n_known, holes = features[j]
             if not usable[node, j] or n_known < 2:
                 continue
             if slot >= 0:
-                _copy_cells(histograms[slot, j], cells, words, blocks)
-            elif end - start <= FEW and table.shape[0]:
+                _copy_cells(histograms[slot, j], cells, words)
+            elif few:
                 _fill_cells(
-                    by_case, j, table.shape[1], rows, start, end, labels, weight, regret, cells, words, blocks
-                )
+                    by_table, np.uint64(j), places, own_label, own_weight, own_regret, end - start,
+                    cells, words, blocks,
+                )  # fmt: skip
             else:
                 _fill_cells(
-                    by_feature, j * n_cases, 1, rows, start, end, labels, weight, regret, cells, words, blocks
-                )
+                    by_feature, np.uint64(j * codes.shape[1]), places, own_label, own_weight, own_regret,
+                    end - start, cells, words, blocks,
+                )  # fmt: skip
             n = _list_occupied(words, blocks, occupied)
-            any_hole = n > 0 and occupied[n - 1] == n_known
+            any_hole = n > 0 and np.int64(occupied[n - 1]) == n_known
             absent[:] = 0
             if any_hole:
                 n -= 1
-                absent[:] = cells[n_known]
-                cells[n_known] = 0
+                for c in range(n_channels):
+                    absent[c] = cells[n_known, c]
+                    cells[n_known, c] = 0
+            first = at
+            n_branches, side, wide_start = 2, IN_CUT if holes else HEAVIER, -1
             if kind == NUMERIC:
                 at = _numeric_candidates(
-                    cells, occupied, n, n_known - 2, absent, holes != 0, any_hole, j, left, place, at, run
+                    cells, occupied, n, n_known - 2, absent, any_hole, left, cuts, at, run
                 )
+                n = 0
             elif kind == SUBSET:
                 at = _subset_candidates(
-                    cells,
-                    occupied,
-                    n,
-                    n_classes,
-                    absent,
-                    holes != 0,
-                    any_hole,
-                    j,
-                    left,
-                    place,
-                    at,
-                    run,
-                    order,
+                    cells, occupied, n, n_classes, absent, any_hole, left, cuts, at, run, order
                 )
             elif n > 1:
-                at = _multiway_candidate(
-                    cells, occupied, n, n_classes, absent, j, left, place, at, wide, wide_at
-                )
+                n_branches, wide_start = n, wide_at
+                side = _multiway_branches(cells, occupied, n, n_classes, absent, wide, wide_at)
                 wide_at += n
+                cuts[at] = 0
+                for c in range(n_channels):
+                    left[c, at] = 0.0
+                at += _ONE
             for i in range(n):
-                cells[occupied[i]] = 0
-        ends[node] = at
-    return at, wide_at
+                code = np.uint64(occupied[i])
+                for c in range(n_channels):
+                    cells[code, c] = 0.0
+            if at > first:
+                groups[group, NODE], groups[group, FEATURE], groups[group, END] = node, j, np.int64(at)
+                groups[group, BRANCHES], groups[group, SIDE], groups[group, WIDE] = (
+                    n_branches,
+                    side,
+                    wide_start,
+                )
+                group += 1
+        ends[node] = np.int64(at)
+    return group, wide_at
 
 
 @kernel
@@ -326,8 +405,10 @@ def branch_table(codes, rows, start, end, labels, weight, regret, kind, n_known,
     ----------
     codes : unsigned integer (n,)
         The feature's codes.
-    rows, start, end, labels, weight, regret, cells
+    rows, labels, weight, regret, cells
         As in :func:`tabulate`.
+    start, end : int
+        Span of the node in ``rows``.
     kind, n_known : int
         Kind and number of categories of the feature.
     chosen : int
@@ -335,17 +416,22 @@ def branch_table(codes, rows, start, end, labels, weight, regret, kind, n_known,
     table : int32 (n_known,), filled
     """
     n_channels = cells.shape[1]
-    n_classes = n_channels - regret.shape[1] if regret.shape[0] else n_channels
-    words = np.zeros((cells.shape[0] >> 6) + 1, dtype=np.uint64)
-    blocks = np.zeros((words.shape[0] >> 6) + 1, dtype=np.uint64)
-    occupied = np.empty(cells.shape[0], dtype=np.int64)
-    order = np.empty(cells.shape[0], dtype=np.int64)
-    _fill_cells(codes, 0, 1, rows, start, end, labels, weight, regret, cells, words, blocks)
-    n = _list_occupied(words, blocks, occupied)
+    by_case = regret.shape[0] > 0
+    n_classes = n_channels // 2 if by_case else n_channels
+    for i in range(start, end):
+        row = np.int64(rows[i])
+        code = np.int64(codes[row])
+        cells[code, labels[row]] += weight[row] if weight.shape[0] else 1.0
+        for k in range(n_classes if by_case else 0):
+            cells[code, n_classes + k] += regret[row, k]
+    occupied = np.empty(n_known, dtype=np.uint32)
+    n = 0
+    for code in range(n_known):
+        if cells[code, :n_classes].sum() > 0:
+            occupied[n] = code
+            n += 1
+    cells[n_known] = 0
     table[:] = -1
-    if n > 0 and occupied[n - 1] == n_known:
-        n -= 1
-        cells[n_known] = 0
     if kind == MULTIWAY:
         for i in range(n):
             table[occupied[i]] = i
@@ -353,8 +439,9 @@ def branch_table(codes, rows, start, end, labels, weight, regret, kind, n_known,
         for i in range(n):
             table[occupied[i]] = 0 if i == 0 or (chosen >> (i - 1)) & 1 else 1
     else:
-        order_categories(cells, occupied, n, chosen // n, n_classes, order)
+        order = np.empty(n, dtype=np.uint32)
+        _order_categories(cells, occupied, n, chosen // n, n_classes, order)
         for i in range(n):
             table[order[i]] = 0 if i <= chosen % n else 1
     for i in range(n):
-        cells[occupied[i]] = 0
+        cells[np.int64(occupied[i])] = 0

@@ -10,13 +10,16 @@ import numpy as np
 
 from cstree._numba import kernel
 
+# Candidates measured together: their sums stay in the fastest cache.
+_BLOCK = 256
+
 
 @kernel
 def _bits(count, table, scale):  # type: ignore[no-untyped-def]
     """``count * log2(count)`` in units of ``1 / scale``."""
-    if count < table.shape[0]:
+    if count < np.uint64(table.shape[0]):
         return table[count]
-    return np.int64(np.rint(count * np.log2(count) * scale))
+    return np.int64(np.rint(np.float64(count) * np.log2(np.float64(count)) * scale))
 
 
 @kernel
@@ -25,7 +28,7 @@ def count_gains(left, class_weight, starts, small, large, scales, gain, split_in
 
     Parameters
     ----------
-    left : float64 (K or more, n_candidates)
+    left : float64 (K or more, n_candidates or more)
         Cases of each class in the left branch.
     class_weight : float64 (m, K)
         Cases of each class at each node.
@@ -38,38 +41,40 @@ def count_gains(left, class_weight, starts, small, large, scales, gain, split_in
     gain, split_info : float64 (n_candidates,), filled
     """
     n_classes = class_weight.shape[1]
-    most = 0
+    inner = np.empty(_BLOCK, dtype=np.int64)
+    size = np.empty(_BLOCK, dtype=np.uint64)
     for node in range(class_weight.shape[0]):
-        most = max(most, starts[node + 1] - starts[node])
-    inner = np.empty(most, dtype=np.int64)
-    size = np.empty(most, dtype=np.int64)
-    for node in range(class_weight.shape[0]):
-        first, n = starts[node], starts[node + 1] - starts[node]
-        total = np.int64(class_weight[node].sum())
-        few = total < small.shape[0]
+        total = np.uint64(class_weight[node].sum())
+        few = total < np.uint64(small.shape[0])
         table = small if few else large
         scale = scales[0] if few else scales[1]
-        own = _bits(total, table, scale)
-        inner[:n] = 0
-        size[:n] = 0
+        listed = total < np.uint64(table.shape[0])
+        whole_bits = _bits(total, table, scale)
+        own = whole_bits
         for k in range(n_classes):
-            whole = np.int64(class_weight[node, k])
-            own -= _bits(whole, table, scale)
-            if total < table.shape[0]:
-                for c in range(n):
-                    count = np.int64(left[k, first + c])
-                    size[c] += count
-                    inner[c] += table[count] + table[whole - count]
-            else:
-                for c in range(n):
-                    count = np.int64(left[k, first + c])
-                    size[c] += count
-                    inner[c] += _bits(count, table, scale) + _bits(whole - count, table, scale)
-        unit = 1.0 / (scale * total)
-        for c in range(n):
-            branches = _bits(size[c], table, scale) + _bits(total - size[c], table, scale)
-            gain[first + c] = (own - branches + inner[c]) * unit
-            split_info[first + c] = (_bits(total, table, scale) - branches) * unit
+            own -= _bits(np.uint64(class_weight[node, k]), table, scale)
+        unit = 1.0 / (scale * np.float64(total))
+        for first in range(starts[node], starts[node + 1], _BLOCK):
+            n = min(_BLOCK, starts[node + 1] - first)
+            inner[:n] = own
+            size[:n] = 0
+            for k in range(n_classes):
+                counts = left[k, first : first + n]
+                whole = np.uint64(class_weight[node, k])
+                if listed:
+                    for c in range(n):
+                        count = np.uint64(np.int64(counts[c]))
+                        size[c] += count
+                        inner[c] += table[count] + table[whole - count]
+                else:
+                    for c in range(n):
+                        count = np.uint64(np.int64(counts[c]))
+                        size[c] += count
+                        inner[c] += _bits(count, table, scale) + _bits(whole - count, table, scale)
+            for c in range(n):
+                branches = _bits(size[c], table, scale) + _bits(total - size[c], table, scale)
+                gain[first + c] = (inner[c] - branches) * unit
+                split_info[first + c] = (whole_bits - branches) * unit
 
 
 @kernel
@@ -117,71 +122,94 @@ def gini_gains(left, class_weight, starts, gain):  # type: ignore[no-untyped-def
 
 
 @kernel
-def label_regrets(left, matrix, result):  # type: ignore[no-untyped-def]
-    """``L[p]`` of each left branch from its class weights, ``sum_t weight[t] matrix[t, p]``.
-
-    Parameters
-    ----------
-    left : float64 (K, n_candidates)
-    matrix : float64 (K, K)
-    result : float64 (K, n_candidates), filled
-    """
-    n_classes, n = result.shape
-    for p in range(n_classes):
-        result[p] = 0.0
-        for t in range(n_classes):
-            cost = matrix[t, p]
-            if cost != 0.0:
-                for c in range(n):
-                    result[p, c] += left[t, c] * cost
+def _regrets_of_block(left, matrix, first, n, answer, result):  # type: ignore[no-untyped-def]
+    """``L[p]`` of ``n`` left branches for one answer ``p``, from class weights or as tabulated."""
+    n_classes = matrix.shape[0]
+    if left.shape[0] > n_classes:
+        result[:n] = left[n_classes + answer, first : first + n]
+        return
+    result[:n] = 0.0
+    for t in range(n_classes):
+        cost = matrix[t, answer]
+        if cost != 0.0:
+            weight = left[t, first : first + n]
+            for c in range(n):
+                result[c] += weight[c] * cost
 
 
 @kernel
-def cost_reductions(regret, node_regret, starts, dmc, answer):  # type: ignore[no-untyped-def]
-    """Reduction of the expected cost (7) and of the answer's cost by each binary candidate.
+def _expected(total, pairs, factor):  # type: ignore[no-untyped-def]
+    return factor * pairs / total if total > 0.0 else 0.0
+
+
+@kernel
+def cost_reductions(left, matrix, node_regret, starts, dmc):  # type: ignore[no-untyped-def]
+    """Reduction of the expected cost by each binary candidate, equation (7).
 
     ``E(S) = sum_p P[p] L[p]`` with (9) is ``2 sum_{q < p} L[q] L[p] / ((K - 1) sum_p L[p])``, which
     subtracts nothing.
 
     Parameters
     ----------
-    regret : float64 (K, n_candidates)
-        ``L[p]`` of the left branch.
+    left : float64 (K or 2 K, n_candidates or more)
+        Class weights of the left branch; then ``L[p]``, where costs differ by case.
+    matrix : float64 (K, K)
+        Regrets of the cost matrix.
     node_regret : float64 (m, K)
     starts : int64 (m + 1,)
-    dmc, answer : float64 (n_candidates,), filled
+    dmc : float64 (n_candidates,), filled
     """
     n_classes = node_regret.shape[1]
     factor = 2.0 / (n_classes - 1) if n_classes > 1 else 0.0
-    most = 0
+    here, total, pairs = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
+    other_total, other_pairs = np.empty(_BLOCK), np.empty(_BLOCK)
     for node in range(node_regret.shape[0]):
-        most = max(most, starts[node + 1] - starts[node])
-    sums = np.empty((6, most))
-    for node in range(node_regret.shape[0]):
-        first, n = starts[node], starts[node + 1] - starts[node]
-        sums[:4, :n] = 0.0
-        sums[4:, :n] = np.inf
-        own_sum, own_pairs, own_least = 0.0, 0.0, np.inf
+        own_total, own_pairs = 0.0, 0.0
         for p in range(n_classes):
-            whole = node_regret[node, p]
-            own_pairs += own_sum * whole
-            own_sum += whole
-            own_least = min(own_least, whole)
+            own_pairs += own_total * node_regret[node, p]
+            own_total += node_regret[node, p]
+        own = _expected(own_total, own_pairs, factor)
+        for first in range(starts[node], starts[node + 1], _BLOCK):
+            n = min(_BLOCK, starts[node + 1] - first)
+            total[:n] = 0.0
+            pairs[:n] = 0.0
+            other_total[:n] = 0.0
+            other_pairs[:n] = 0.0
+            for p in range(n_classes):
+                _regrets_of_block(left, matrix, first, n, p, here)
+                whole = node_regret[node, p]
+                for c in range(n):
+                    there = max(whole - here[c], 0.0)
+                    pairs[c] += total[c] * here[c]
+                    total[c] += here[c]
+                    other_pairs[c] += other_total[c] * there
+                    other_total[c] += there
             for c in range(n):
-                here = regret[p, first + c]
-                there = max(whole - here, 0.0)
-                sums[1, c] += sums[0, c] * here
-                sums[0, c] += here
-                sums[3, c] += sums[2, c] * there
-                sums[2, c] += there
-                sums[4, c] = min(sums[4, c], here)
-                sums[5, c] = min(sums[5, c], there)
-        own = factor * own_pairs / own_sum if own_sum > 0.0 else 0.0
-        for c in range(n):
-            here = factor * sums[1, c] / sums[0, c] if sums[0, c] > 0.0 else 0.0
-            there = factor * sums[3, c] / sums[2, c] if sums[2, c] > 0.0 else 0.0
-            dmc[first + c] = own - (here + there)
-            answer[first + c] = own_least - (sums[4, c] + sums[5, c])
+                branches = _expected(total[c], pairs[c], factor) + _expected(
+                    other_total[c], other_pairs[c], factor
+                )
+                dmc[first + c] = own - branches
+
+
+@kernel
+def answer_reductions(left, matrix, node_regret, starts, reduction):  # type: ignore[no-untyped-def]
+    """Reduction of the cost of the best answers, ``min L_S - sum_v min L_{S_v}``; shapes as above."""
+    n_classes = node_regret.shape[1]
+    here, least, other_least = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
+    for node in range(node_regret.shape[0]):
+        own = node_regret[node].min()
+        for first in range(starts[node], starts[node + 1], _BLOCK):
+            n = min(_BLOCK, starts[node + 1] - first)
+            least[:n] = np.inf
+            other_least[:n] = np.inf
+            for p in range(n_classes):
+                _regrets_of_block(left, matrix, first, n, p, here)
+                whole = node_regret[node, p]
+                for c in range(n):
+                    least[c] = min(least[c], here[c])
+                    other_least[c] = min(other_least[c], max(whole - here[c], 0.0))
+            for c in range(n):
+                reduction[first + c] = own - (least[c] + other_least[c])
 
 
 @kernel

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cstree.greedy._candidate_kernels import BRANCHES, END, FEATURE, HEAVIER, IN_CUT, NODE, SIDE, WIDE
 from cstree.greedy._measure_kernels import (
+    answer_reductions,
     cost_reductions,
     count_gains,
     gini_gains,
-    label_regrets,
     weight_gains,
 )
 
@@ -31,7 +33,8 @@ class Candidates:
 
     Within a node they stand in the order in which ties are broken: by feature, then cut, then
     missing values left before right. Arrays "per candidate" have shape (n_candidates,), arrays "per
-    node" (n_nodes,); :meth:`spread` turns the latter into the former.
+    node" (n_nodes,); :meth:`spread` turns the latter into the former. Everything is computed when
+    first asked for.
 
     Attributes
     ----------
@@ -41,30 +44,18 @@ class Candidates:
         Training weight of each class.
     regret : ndarray of shape (n_nodes, n_classes)
         ``L_S[p]``: cost of answering each class, less what the best answer to each case costs.
-    feature : ndarray of shape (n_candidates,), int32
-    cut : ndarray of shape (n_candidates,), int32
-        Numeric feature: index of the cut; otherwise a number that tells subsets apart.
-    missing_branch : ndarray of shape (n_candidates,), int32
-        Branch of missing values; -1: the heavier, as the training column had none.
-    n_branches : ndarray of shape (n_candidates,), int32
-        ``m``: 2, or the number of categories at the node for a multiway split.
-    price : ndarray of shape (n_candidates,)
-        ``TA(a | path)``: what the test costs each case here; steps paid above are free.
     """
 
     start: NDArray[np.int64]
     class_weight: Array
     regret: Array
-    feature: NDArray[np.int32]
-    cut: NDArray[np.int32]
-    missing_branch: NDArray[np.int32]
-    n_branches: NDArray[np.int32]
-    price: Array
+    _prices: Array  # (n_nodes, n_features)
+    _groups: NDArray[np.int64]  # (n_groups, 6): the candidates of a feature at a node, see tabulate
+    _cuts: NDArray[np.int32]  # (n or more,)
     _left: Array  # (channels, n or more): class weights, then regrets where costs differ by case
     _wide: Array  # (rows, channels): every branch of the multiway candidates
-    _wide_start: NDArray[np.int32]  # per candidate: first row in _wide; -1 for binary candidates
     _matrix: Array  # (K, K) regrets of the cost matrix
-    _counts: bool  # weights are whole numbers: every case weighs 1
+    _counts: bool  # every case weighs 1
 
     @property
     def n_nodes(self) -> int:
@@ -77,27 +68,71 @@ class Candidates:
         return self.class_weight.shape[1]
 
     def __len__(self) -> int:
-        return len(self.feature)
+        return int(self.start[-1])
 
     # --- between nodes and candidates ---------------------------------------------------------
 
     def spread(self, per_node: Array) -> Array:
         """Repeat a number per node for each of its candidates."""
-        if self.n_nodes == 1:
-            return np.broadcast_to(per_node, (len(self),))
-        return np.repeat(per_node, np.diff(self.start))
+        return np.repeat(per_node, self._sizes)
+
+    @cached_property
+    def _sizes(self) -> NDArray[np.int64]:
+        return self.start[1:] - self.start[:-1]
 
     def largest_per_node(self, values: Array) -> Array:
         """Return the greatest of the values per node; -inf where a node has no candidate."""
-        filled = self.start[:-1] < self.start[1:]
+        if self._sizes.all():
+            return np.maximum.reduceat(values, self.start[:-1])
+        filled = self._sizes > 0
         result = np.full(self.n_nodes, -np.inf)
-        if len(self):
+        if filled.any():
             result[filled] = np.maximum.reduceat(values, self.start[:-1][filled])
         return result
 
     def largest(self, values: Array) -> Array:
         """Return the greatest of the values at each candidate's node, per candidate."""
         return self.spread(self.largest_per_node(values))
+
+    # --- what is tested -----------------------------------------------------------------------
+
+    @cached_property
+    def _group_sizes(self) -> NDArray[np.int64]:
+        return np.diff(self._groups[:, END], prepend=0)
+
+    @cached_property
+    def feature(self) -> NDArray[np.int64]:
+        """Index of the feature that each candidate tests."""
+        return np.repeat(self._groups[:, FEATURE], self._group_sizes)
+
+    @property
+    def cut(self) -> NDArray[np.int32]:
+        """Number of each candidate's cut; of categorical features, a number that tells subsets apart."""
+        return self._cuts[: len(self)] >> 1
+
+    @property
+    def missing_branch(self) -> NDArray[np.int64]:
+        """Branch of missing values; -1: the heavier one, as the training column had none."""
+        side = np.repeat(self._groups[:, SIDE], self._group_sizes)
+        return np.where(side == IN_CUT, self._cuts[: len(self)] & 1, side)
+
+    @cached_property
+    def n_branches(self) -> NDArray[np.int64]:
+        """``m``: 2, or the number of categories at the node for a multiway split."""
+        if len(self._wide) == 0:
+            return np.broadcast_to(np.int64(2), (len(self),))
+        return np.repeat(self._groups[:, BRANCHES], self._group_sizes)
+
+    @cached_property
+    def price(self) -> Array:
+        """``TA(a | path)``: what the test costs each case here; steps paid above are free."""
+        if self._free:
+            return np.broadcast_to(np.float64(0), (len(self),))
+        return np.repeat(self._prices[self._groups[:, NODE], self._groups[:, FEATURE]], self._group_sizes)
+
+    @cached_property
+    def _free(self) -> bool:
+        return not self._prices.any()
 
     # --- what the formulas of the criteria are made of ----------------------------------------
 
@@ -129,7 +164,7 @@ class Candidates:
     @cached_property
     def cost_reduction(self) -> Array:
         """``CostRed(a) = DMC(a) - TC(a)`` per candidate, equation (6)."""
-        return self.dmc - self.test_cost
+        return self.dmc if self._free else self.dmc - self.test_cost
 
     @property
     def gain(self) -> Array:
@@ -141,15 +176,25 @@ class Candidates:
         """``SplitInfo(a) = - sum_v (N_v / N_S) log2 (N_v / N_S)`` per candidate, in bits."""
         return self._information[1]
 
-    @property
+    @cached_property
     def dmc(self) -> Array:
         """``DMC(a) = E(S) - sum_v E(S_v)`` per candidate, equation (7)."""
-        return self._reductions[0]
+        result = np.empty(len(self))
+        cost_reductions(self._left, self._matrix, self.regret, self.start, result)
+        if self._multiway.size:
+            inside = self._add_branches(_expected_cost(self._wide_regret))
+            result[self._multiway] = self.expected_cost[self._node_of_multiway] - inside
+        return result
 
-    @property
+    @cached_property
     def answer_reduction(self) -> Array:
         """``min_p L_S[p] - sum_v min_p L_{S_v}[p]`` per candidate: what better answers save."""
-        return self._reductions[1]
+        result = np.empty(len(self))
+        answer_reductions(self._left, self._matrix, self.regret, self.start, result)
+        if self._multiway.size:
+            inside = self._add_branches(self._wide_regret.min(axis=1))
+            result[self._multiway] = self.regret.min(axis=1)[self._node_of_multiway] - inside
+        return result
 
     @cached_property
     def gini_gain(self) -> Array:
@@ -184,71 +229,77 @@ class Candidates:
             split_info[self._multiway] = np.log2(whole) - sizes / whole
         return gain, split_info
 
-    @cached_property
-    def _reductions(self) -> tuple[Array, Array]:
-        n_classes = self.n_classes
-        by_case = len(self._left) > n_classes
-        if by_case:
-            regret = self._left[n_classes:]
-        else:
-            regret = np.empty((n_classes, len(self)))
-            label_regrets(self._left, self._matrix, regret)
-        dmc, answer = np.empty(len(self)), np.empty(len(self))
-        cost_reductions(regret, self.regret, self.start, dmc, answer)
-        if self._multiway.size:
-            wide = self._wide[:, n_classes:] if by_case else self._wide @ self._matrix
-            node = self._node_of_multiway
-            dmc[self._multiway] = self.expected_cost[node] - self._add_branches(_expected_cost(wide))
-            least = self._add_branches(wide.min(axis=1))
-            answer[self._multiway] = self.regret.min(axis=1)[node] - least
-        return dmc, answer
-
-    def side_of_missing(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Branch of missing values for chosen candidates; the heavier where training saw none."""
-        side = self.missing_branch[chosen].astype(np.int64)
-        node = np.searchsorted(self.start, chosen, side="right") - 1
-        left = self._left[: self.n_classes, chosen].sum(axis=0)
-        lighter = left < 0.5 * self.node_weight[node] * (1 - 1e-12)
-        return np.where(side < 0, lighter, side)
-
     # --- multiway candidates ------------------------------------------------------------------
 
     @cached_property
-    def _multiway(self) -> NDArray[np.intp]:
-        return np.flatnonzero(self._wide_start >= 0) if len(self._wide) else np.empty(0, dtype=np.intp)
+    def _multiway_groups(self) -> NDArray[np.int64]:
+        return self._groups[self._groups[:, WIDE] >= 0] if len(self._wide) else self._groups[:0]
 
-    @cached_property
-    def _node_of_multiway(self) -> NDArray[np.intp]:
-        return np.searchsorted(self.start, self._multiway, side="right") - 1
+    @property
+    def _multiway(self) -> NDArray[np.int64]:
+        """Positions of the multiway candidates: each is the only one of its group."""
+        return self._multiway_groups[:, END] - 1
+
+    @property
+    def _node_of_multiway(self) -> NDArray[np.int64]:
+        return self._multiway_groups[:, NODE]
+
+    @property
+    def _wide_regret(self) -> Array:
+        if len(self._left) > self.n_classes:
+            return self._wide[:, self.n_classes :]
+        return self._wide @ self._matrix
 
     def _add_branches(self, values: Array) -> Array:
         """Sum numbers per row of ``_wide`` over the branches of each multiway candidate."""
-        return np.add.reduceat(values, self._wide_start[self._multiway])
+        return np.add.reduceat(values, self._multiway_groups[:, WIDE])
 
-    # --- one node at a time -------------------------------------------------------------------
+    # --- some candidates, one node ------------------------------------------------------------
+
+    def choice(self, chosen: NDArray[np.int64]) -> Choice:
+        """Describe some candidates.
+
+        Parameters
+        ----------
+        chosen : ndarray of shape (m,), int64
+
+        Returns
+        -------
+        Choice
+        """
+        own = self._groups[np.searchsorted(self._groups[:, END], chosen, side="right")]
+        cut = self._cuts[chosen]
+        left = self._left[: self.n_classes, chosen].sum(axis=0)
+        lighter = left < 0.5 * self.node_weight[own[:, NODE]] * (1 - 1e-12)
+        side = np.where(own[:, SIDE] == IN_CUT, cut & 1, own[:, SIDE])
+        return Choice(
+            feature=own[:, FEATURE],
+            cut=cut >> 1,
+            missing_branch=np.where(side == HEAVIER, lighter, side),
+            n_branches=own[:, BRANCHES],
+            price=self._prices[own[:, NODE], own[:, FEATURE]],
+        )
 
     def node(self, i: int) -> Candidates:
         """Return the candidates of one node, copied."""
         first, last = int(self.start[i]), int(self.start[i + 1])
-        part = slice(first, last)
-        wide_start = self._wide_start[part]
-        own = np.flatnonzero(wide_start >= 0)
+        groups = self._groups[self._groups[:, NODE] == i]
+        groups[:, NODE] = 0
+        groups[:, END] -= first
+        wide = groups[:, WIDE] >= 0
         rows = slice(0, 0)
-        if own.size:
-            end = int(wide_start[own[-1]] + self.n_branches[part][own[-1]])
-            rows = slice(int(wide_start[own[0]]), end)
+        if wide.any():
+            rows = slice(int(groups[wide, WIDE][0]), int((groups[wide, WIDE] + groups[wide, BRANCHES])[-1]))
+            groups[wide, WIDE] -= rows.start
         return Candidates(
             np.array([0, last - first]),
             self.class_weight[i : i + 1].copy(),
             self.regret[i : i + 1].copy(),
-            self.feature[part].copy(),
-            self.cut[part].copy(),
-            self.missing_branch[part].copy(),
-            self.n_branches[part].copy(),
-            self.price[part].copy(),
-            self._left[:, part].copy(),
+            self._prices[i : i + 1].copy(),
+            groups,
+            self._cuts[first:last].copy(),
+            self._left[:, first:last].copy(),
             self._wide[rows].copy(),
-            np.where(wide_start >= 0, wide_start - rows.start, -1).astype(np.int32),
             self._matrix,
             self._counts,
         )
@@ -270,16 +321,26 @@ class Candidates:
         class_weight : ndarray of shape (n_branches, n_classes)
         regret : ndarray of shape (n_branches, n_classes)
         """
-        node = int(np.searchsorted(self.start, i, side="right")) - 1
-        first, K = int(self._wide_start[i]), self.n_classes
+        group = self._groups[np.searchsorted(self._groups[:, END], i, side="right")]
+        node, first, K = int(group[NODE]), int(group[WIDE]), self.n_classes
         by_case = len(self._left) > K
         if first >= 0:
-            channels = self._wide[first : first + int(self.n_branches[i])]
+            channels = self._wide[first : first + int(group[BRANCHES])]
         else:
             whole = np.concatenate([self.class_weight[node], self.regret[node]])[: len(self._left)]
             channels = np.stack([self._left[:, i], whole - self._left[:, i]])
         weight = channels[:, :K].copy()
         return weight, channels[:, K:].copy() if by_case else weight @ self._matrix
+
+
+class Choice(NamedTuple):
+    """What some candidates test; arrays of one entry each."""
+
+    feature: NDArray[np.int64]
+    cut: NDArray[np.int32]
+    missing_branch: NDArray[np.int64]
+    n_branches: NDArray[np.int64]
+    price: Array
 
 
 def _x_log2_x(x: Array) -> Array:

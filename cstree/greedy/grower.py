@@ -311,12 +311,14 @@ class _Grower:
         """Keep the chosen candidates with their nodes."""
         nodes = self.nodes
         numbers, chosen = numbers[found], best[found]
-        nodes.feature[numbers] = candidates.feature[chosen]
-        nodes.cut[numbers] = candidates.cut[chosen]
-        nodes.n_branches[numbers] = candidates.n_branches[chosen]
-        nodes.missing_branch[numbers] = candidates.side_of_missing(chosen)
-        nodes.reduction[numbers] = candidates.cost_reduction[chosen]
-        nodes.price[numbers] = candidates.price[chosen]
+        choice = candidates.choice(chosen)
+        nodes.feature[numbers] = choice.feature
+        nodes.cut[numbers] = choice.cut
+        nodes.n_branches[numbers] = choice.n_branches
+        nodes.missing_branch[numbers] = choice.missing_branch
+        nodes.price[numbers] = choice.price
+        if self.limits.max_leaf_nodes is not None:
+            nodes.reduction[numbers] = candidates.cost_reduction[chosen]
 
     def _close(self, numbers: NDArray[np.int64]) -> None:
         """Make leaves for good."""

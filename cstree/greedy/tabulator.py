@@ -9,14 +9,22 @@ from numpy.typing import NDArray
 
 from cstree.costs.bound import BoundCosts
 from cstree.encoding.dataset import Dataset
-from cstree.greedy._candidate_kernels import EXHAUSTIVE, MULTIWAY, NUMERIC, SUBSET, branch_table, tabulate
+from cstree.greedy._candidate_kernels import (
+    MULTIWAY,
+    NUMERIC,
+    SUBSET,
+    branch_table,
+    count_capacities,
+    tabulate,
+)
 from cstree.greedy._kernels import count_histograms, interleave, subtract_histogram, sum_nodes
 from cstree.greedy.candidates import Candidates
 
 __all__ = ["Histograms", "Tabulator"]
 
-# Candidates scored together: their columns fit the second-level cache, and numpy's calls cost little each.
-_BATCH = 16_384
+# Candidates scored together: few enough for the cache, so many that numpy's calls cost little each.
+_BATCH = 65_536
+_BATCH_CELLS = 1 << 19
 # Nodes with fewer cases than this many per cell and feature are read from their rows.
 _CASES_PER_CELL = 4
 
@@ -69,7 +77,7 @@ class Tabulator:
         self.table = self._interleaved()
         self._cells = np.zeros((self.n_codes, self.n_channels))
         self._left = np.empty((self.n_channels, 0))
-        self._place = np.empty((5, 0), dtype=np.int32)
+        self._cuts = np.empty(0, dtype=np.int32)
         self._wide = np.empty((0, self.n_channels))
 
     def _interleaved(self) -> NDArray[np.unsignedinteger]:
@@ -110,26 +118,22 @@ class Tabulator:
 
     def batches(self, sizes: NDArray[np.int64]) -> Iterator[tuple[slice, int, int]]:
         """Cut nodes of the given sizes into batches; yield each with its capacities."""
-        candidates, branches = self._capacity(sizes)
-        reached = np.cumsum(candidates)
+        capacities = np.empty((len(sizes), 2), dtype=np.int64)
+        count_capacities(sizes, self.features, self.n_channels, capacities)
+        total = capacities.sum(axis=0).tolist()
+        batch = max(min(_BATCH, _BATCH_CELLS // self.n_channels), 1024)
+        if total[0] <= batch:
+            if len(sizes):
+                yield slice(0, len(sizes)), total[0], total[1]
+            return
+        reached = np.cumsum(capacities[:, 0])
         first = 0
         while first < len(sizes):
             before = reached[first - 1] if first else 0
-            last = max(int(np.searchsorted(reached, before + _BATCH, side="right")), first + 1)
+            last = max(int(np.searchsorted(reached, before + batch, side="right")), first + 1)
             part = slice(first, last)
-            yield part, int(candidates[part].sum()), int(branches[part].sum())
+            yield part, *capacities[part].sum(axis=0).tolist()
             first = last
-
-    def _capacity(self, sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Most candidates, and branches of multiway candidates, that nodes of these sizes can have."""
-        kind, n_known, holes = self.features.T
-        present = np.minimum(n_known[None, :], sizes[:, None])
-        numeric = present * (1 + holes)
-        few = np.where(present <= EXHAUSTIVE, 2 ** np.minimum(present, EXHAUSTIVE), 2**EXHAUSTIVE)
-        subset = np.maximum(few, 2 * self.n_channels * present)
-        by_kind = np.select([kind == NUMERIC, kind == SUBSET], [numeric, subset], default=1)
-        branches = np.where(kind == MULTIWAY, present, 0)
-        return by_kind.sum(axis=1), branches.sum(axis=1)
 
     def candidates(
         self,
@@ -160,29 +164,25 @@ class Tabulator:
         Candidates
         """
         if capacities is None:
-            capacities = tuple(int(c.sum()) for c in self._capacity(nodes[:, 1] - nodes[:, 0]))
+            ((_, *own),) = self.batches(nodes[:, 1] - nodes[:, 0])
+            capacities = (own[0], own[1])
         self._reserve(*capacities)
         start = np.zeros(len(nodes) + 1, dtype=np.int64)
-        n, n_wide = tabulate(
+        groups = np.empty((len(nodes) * len(self.features), 6), dtype=np.int64)
+        n_groups, n_wide = tabulate(
             self.codes, self.table, self.labels, self.weight, self.regret, self.rows,
             nodes, self.features, usable, histograms,
-            self._cells, self._left, self._wide, self._place, start[1:],
+            self._cells, self._left, self._wide, self._cuts, groups, start[1:],
         )  # fmt: skip
-        feature, cut, side, n_branches, wide_start = self._place[:, :n]
-        if prices.any():
-            node = np.repeat(np.arange(len(nodes)), np.diff(start))
-            price = prices.ravel()[node * prices.shape[1] + feature]
-        else:
-            price = np.zeros(n)
         return Candidates(
-            start, class_weight, regret, feature, cut, side, n_branches, price,
-            self._left, self._wide[:n_wide], wide_start, self.regrets, self.counts,
+            start, class_weight, regret, prices, groups[:n_groups],
+            self._cuts, self._left, self._wide[:n_wide], self.regrets, self.counts,
         )  # fmt: skip
 
     def _reserve(self, n_candidates: int, n_branches: int) -> None:
         if self._left.shape[1] < n_candidates:
             self._left = np.empty((self.n_channels, n_candidates))
-            self._place = np.empty((5, n_candidates), dtype=np.int32)
+            self._cuts = np.empty(n_candidates, dtype=np.int32)
         if len(self._wide) < n_branches:
             self._wide = np.empty((n_branches, self.n_channels))
 
