@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cstree.base import CostSensitiveClassifier
 from cstree.costs.model import CostModel
-from cstree.tree import export
+from cstree.tree import code, export
 from cstree.tree.evaluation import leaves_of, path_costs
 from cstree.tree.tree import Tree
 
@@ -152,6 +152,16 @@ class TreeClassifier(CostSensitiveClassifier):
         """Return tree, features and costs as JSON text."""
         self._require_fitted()
         return export.to_json(self.tree_, self.schema_, self.costs_)
+
+    def export_python(self, **options: Any) -> str:
+        """Return a Python function that answers one case; options as :func:`cstree.tree.code.to_python`."""
+        self._require_fitted()
+        return code.to_python(self.tree_, self.schema_, self.costs_, **options)
+
+    def export_sql(self, **options: Any) -> str:
+        """Return a SQL expression that answers a row; options as :func:`cstree.tree.code.to_sql`."""
+        self._require_fitted()
+        return code.to_sql(self.tree_, self.schema_, self.costs_, **options)
 
     def _require_fitted(self) -> None:
         check_is_fitted(self, "tree_")
