@@ -32,6 +32,18 @@ PUBLIC = {
         "save_model",
     },
     "cstree.datasets": {"load_bupa", "load_heart", "load_hepatitis", "load_pima"},
+    "cstree.metrics": {
+        "cost_curve",
+        "lower_envelope",
+        "make_cost_scorer",
+        "misclassification_cost",
+        "normalized_expected_cost",
+        "probability_cost",
+        "recognition_rate",
+        "savings_score",
+        "test_cost",
+        "total_cost",
+    },
     "cstree.plot": {"explore_front", "front_figure", "render_tree", "tree_figure"},
 }
 OBJECTS = sorted(f"{module}.{name}" for module, names in PUBLIC.items() for name in names - {"__version__"})
