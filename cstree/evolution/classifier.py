@@ -82,7 +82,7 @@ class ParetoTreeClassifier(TreeClassifier):
     schema_ : FeatureSchema
     costs_ : BoundCosts
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
 
     Notes
     -----

@@ -75,7 +75,7 @@ class GreedyTreeClassifier(TreeClassifier):
         Class labels.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X had string names.
 
     Examples
