@@ -195,9 +195,32 @@ def _order_categories(cells, occupied, n, channel, n_classes, order):  # type: i
         for c in range(first, first + n_classes):
             total += cells[code, c]
         share[i] = cells[code, channel] / total if total > 0 else 0.0
-    rank = np.argsort(share, kind="mergesort")
+    _sort_stably(share, n, order)
     for i in range(n):
-        order[i] = occupied[rank[i]]
+        order[i] = occupied[np.int64(order[i])]
+
+
+@kernel
+def _sort_stably(keys, n, order):  # type: ignore[no-untyped-def]
+    """Write the positions of the first ``n`` keys, keys ascending: runs are merged into ever longer ones."""
+    spare = np.empty(n, dtype=np.uint32)
+    for i in range(n):
+        order[i] = i
+    width = 1
+    while width < n:
+        for start in range(0, n, 2 * width):
+            middle, end = min(start + width, n), min(start + 2 * width, n)
+            a, b = start, middle
+            for i in range(start, end):
+                if a < middle and (b >= end or keys[np.int64(order[a])] <= keys[np.int64(order[b])]):
+                    spare[i] = order[a]
+                    a += 1
+                else:
+                    spare[i] = order[b]
+                    b += 1
+        for i in range(n):
+            order[i] = spare[i]
+        width *= 2
 
 
 @kernel

@@ -150,7 +150,8 @@ def part_rows(codes, rows, splits, n_known, tables, spare, ends):  # type: ignor
                 spare[n_moved] = row
                 n_kept += 1 - branch
                 n_moved += branch
-            rows[n_kept:end] = spare[:n_moved]
+            for i in range(n_moved):
+                rows[n_kept + i] = spare[i]
             ends[s, 0] = n_kept
             ends[s, 1] = end
             continue
@@ -167,7 +168,8 @@ def part_rows(codes, rows, splits, n_known, tables, spare, ends):  # type: ignor
             branch = missing if code == known else np.int64(tables[first + code])
             spare[counts[branch]] = rows[i]
             counts[branch] += 1
-        rows[start:end] = spare[: end - start]
+        for i in range(end - start):
+            rows[start + i] = spare[i]
 
 
 @kernel

@@ -23,8 +23,8 @@ def _bits(count, table, scale):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_gains(left, class_weight, starts, small, large, scales, gain, split_info):  # type: ignore[no-untyped-def]
-    """Gain and SplitInfo from integer counts, summed as integers: no order of cases or classes matters.
+def count_gains(left, class_weight, starts, small, large, scales, gain):  # type: ignore[no-untyped-def]
+    """Gain from integer counts, summed as integers: no order of cases or classes matters.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def count_gains(left, class_weight, starts, small, large, scales, gain, split_in
         ``n log2 n`` of small numbers times ``scales[0]``, for nodes of fewer cases; of larger ones
         times ``scales[1]``.
     scales : float64 (2,)
-    gain, split_info : float64 (n_candidates,), filled
+    gain : float64 (n_candidates,), filled
     """
     n_classes = class_weight.shape[1]
     inner = np.empty(_BLOCK, dtype=np.int64)
@@ -49,8 +49,7 @@ def count_gains(left, class_weight, starts, small, large, scales, gain, split_in
         table = small if few else large
         scale = scales[0] if few else scales[1]
         listed = total < np.uint64(table.shape[0])
-        whole_bits = _bits(total, table, scale)
-        own = whole_bits
+        own = _bits(total, table, scale)
         for k in range(n_classes):
             own -= _bits(np.uint64(class_weight[node, k]), table, scale)
         unit = 1.0 / (scale * np.float64(total))
@@ -71,10 +70,13 @@ def count_gains(left, class_weight, starts, small, large, scales, gain, split_in
                         count = np.uint64(np.int64(counts[c]))
                         size[c] += count
                         inner[c] += _bits(count, table, scale) + _bits(whole - count, table, scale)
-            for c in range(n):
-                branches = _bits(size[c], table, scale) + _bits(total - size[c], table, scale)
-                gain[first + c] = (inner[c] - branches) * unit
-                split_info[first + c] = (whole_bits - branches) * unit
+            if listed:
+                for c in range(n):
+                    gain[first + c] = (inner[c] - table[size[c]] - table[total - size[c]]) * unit
+            else:
+                for c in range(n):
+                    branches = _bits(size[c], table, scale) + _bits(total - size[c], table, scale)
+                    gain[first + c] = (inner[c] - branches) * unit
 
 
 @kernel
@@ -83,8 +85,8 @@ def _weight_bits(weight):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def weight_gains(left, class_weight, starts, gain, split_info):  # type: ignore[no-untyped-def]
-    """Gain and SplitInfo from weights; shapes as in :func:`count_gains`."""
+def weight_gains(left, class_weight, starts, gain):  # type: ignore[no-untyped-def]
+    """Gain from weights; shapes as in :func:`count_gains`."""
     n_classes = class_weight.shape[1]
     for node in range(class_weight.shape[0]):
         total = class_weight[node].sum()
@@ -97,9 +99,20 @@ def weight_gains(left, class_weight, starts, gain, split_info):  # type: ignore[
                 share = left[k, c] / total
                 size += share
                 inner += _weight_bits(share) + _weight_bits(class_weight[node, k] / total - share)
-            branches = _weight_bits(size) + _weight_bits(1.0 - size)
-            gain[c] = own - branches + inner
-            split_info[c] = -branches
+            gain[c] = own + inner - (_weight_bits(size) + _weight_bits(1.0 - size))
+
+
+@kernel
+def split_infos(left, class_weight, starts, result):  # type: ignore[no-untyped-def]
+    """SplitInfo of binary candidates; shapes as in :func:`count_gains`."""
+    n_classes = class_weight.shape[1]
+    for node in range(class_weight.shape[0]):
+        total = class_weight[node].sum()
+        for c in range(starts[node], starts[node + 1]):
+            size = 0.0
+            for k in range(n_classes):
+                size += left[k, c]
+            result[c] = -(_weight_bits(size / total) + _weight_bits((total - size) / total))
 
 
 @kernel
@@ -122,19 +135,27 @@ def gini_gains(left, class_weight, starts, gain):  # type: ignore[no-untyped-def
 
 
 @kernel
-def _regrets_of_block(left, matrix, first, n, answer, result):  # type: ignore[no-untyped-def]
+def _regrets_of_block(left, rest, common, first, n, answer, result):  # type: ignore[no-untyped-def]
     """``L[p]`` of ``n`` left branches for one answer ``p``, from class weights or as tabulated."""
-    n_classes = matrix.shape[0]
-    if left.shape[0] > n_classes:
-        result[:n] = left[n_classes + answer, first : first + n]
-        return
-    result[:n] = 0.0
-    for t in range(n_classes):
-        cost = matrix[t, answer]
+    n_classes = rest.shape[0]
+    by_case = left.shape[0] > n_classes
+    for c in range(n):
+        result[c] = left[n_classes + answer, first + c] if by_case else common[c]
+    for t in range(0 if by_case else n_classes):
+        cost = rest[t, answer]
         if cost != 0.0:
-            weight = left[t, first : first + n]
             for c in range(n):
-                result[c] += weight[c] * cost
+                result[c] += left[t, first + c] * cost
+
+
+@kernel
+def _common_of_block(left, shared, first, n, common):  # type: ignore[no-untyped-def]
+    """Sum what every answer costs in ``n`` left branches, ``sum_t weight[t] shared[t]``."""
+    common[:n] = 0.0
+    for t in range(shared.shape[0]):
+        if shared[t] != 0.0:
+            for c in range(n):
+                common[c] += left[t, first + c] * shared[t]
 
 
 @kernel
@@ -143,7 +164,7 @@ def _expected(total, pairs, factor):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def cost_reductions(left, matrix, node_regret, starts, dmc):  # type: ignore[no-untyped-def]
+def cost_reductions(left, shared, rest, node_regret, starts, dmc):  # type: ignore[no-untyped-def]
     """Reduction of the expected cost by each binary candidate, equation (7).
 
     ``E(S) = sum_p P[p] L[p]`` with (9) is ``2 sum_{q < p} L[q] L[p] / ((K - 1) sum_p L[p])``, which
@@ -153,15 +174,15 @@ def cost_reductions(left, matrix, node_regret, starts, dmc):  # type: ignore[no-
     ----------
     left : float64 (K or 2 K, n_candidates or more)
         Class weights of the left branch; then ``L[p]``, where costs differ by case.
-    matrix : float64 (K, K)
-        Regrets of the cost matrix.
+    shared, rest : float64 (K,), (K, K)
+        Regrets of the cost matrix: ``shared[t]`` for every answer, and ``rest[t, p]`` beside it.
     node_regret : float64 (m, K)
     starts : int64 (m + 1,)
     dmc : float64 (n_candidates,), filled
     """
     n_classes = node_regret.shape[1]
     factor = 2.0 / (n_classes - 1) if n_classes > 1 else 0.0
-    here, total, pairs = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
+    common, here, total, pairs = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
     other_total, other_pairs = np.empty(_BLOCK), np.empty(_BLOCK)
     for node in range(node_regret.shape[0]):
         own_total, own_pairs = 0.0, 0.0
@@ -175,8 +196,9 @@ def cost_reductions(left, matrix, node_regret, starts, dmc):  # type: ignore[no-
             pairs[:n] = 0.0
             other_total[:n] = 0.0
             other_pairs[:n] = 0.0
+            _common_of_block(left, shared, first, n, common)
             for p in range(n_classes):
-                _regrets_of_block(left, matrix, first, n, p, here)
+                _regrets_of_block(left, rest, common, first, n, p, here)
                 whole = node_regret[node, p]
                 for c in range(n):
                     there = max(whole - here[c], 0.0)
@@ -192,18 +214,20 @@ def cost_reductions(left, matrix, node_regret, starts, dmc):  # type: ignore[no-
 
 
 @kernel
-def answer_reductions(left, matrix, node_regret, starts, reduction):  # type: ignore[no-untyped-def]
+def answer_reductions(left, shared, rest, node_regret, starts, reduction):  # type: ignore[no-untyped-def]
     """Reduction of the cost of the best answers, ``min L_S - sum_v min L_{S_v}``; shapes as above."""
     n_classes = node_regret.shape[1]
-    here, least, other_least = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
+    common, here = np.empty(_BLOCK), np.empty(_BLOCK)
+    least, other_least = np.empty(_BLOCK), np.empty(_BLOCK)
     for node in range(node_regret.shape[0]):
         own = node_regret[node].min()
         for first in range(starts[node], starts[node + 1], _BLOCK):
             n = min(_BLOCK, starts[node + 1] - first)
             least[:n] = np.inf
             other_least[:n] = np.inf
+            _common_of_block(left, shared, first, n, common)
             for p in range(n_classes):
-                _regrets_of_block(left, matrix, first, n, p, here)
+                _regrets_of_block(left, rest, common, first, n, p, here)
                 whole = node_regret[node, p]
                 for c in range(n):
                     least[c] = min(least[c], here[c])

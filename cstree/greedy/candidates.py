@@ -16,6 +16,7 @@ from cstree.greedy._measure_kernels import (
     cost_reductions,
     count_gains,
     gini_gains,
+    split_infos,
     weight_gains,
 )
 
@@ -54,7 +55,7 @@ class Candidates:
     _cuts: NDArray[np.int32]  # (n or more,)
     _left: Array  # (channels, n or more): class weights, then regrets where costs differ by case
     _wide: Array  # (rows, channels): every branch of the multiway candidates
-    _matrix: Array  # (K, K) regrets of the cost matrix
+    _matrix: tuple[Array, Array]  # regrets of the cost matrix: (K,) for every answer, (K, K) beside it
     _counts: bool  # every case weighs 1
 
     @property
@@ -166,21 +167,40 @@ class Candidates:
         """``CostRed(a) = DMC(a) - TC(a)`` per candidate, equation (6)."""
         return self.dmc if self._free else self.dmc - self.test_cost
 
-    @property
+    @cached_property
     def gain(self) -> Array:
         """``Gain(a) = H(S) - sum_v (N_v / N_S) H(S_v)`` per candidate, in bits."""
-        return self._information[0]
+        result = np.empty(len(self))
+        if self._counts:
+            large, scale = _large_table(self.node_weight.max(initial=1.0))
+            small, small_scale = _small_table()
+            scales = np.array([small_scale, scale])
+            count_gains(self._left, self.class_weight, self.start, small, large, scales, result)
+        else:
+            weight_gains(self._left, self.class_weight, self.start, result)
+        if self._multiway.size:
+            weight = self._wide[:, : self.n_classes]
+            node = self._node_of_multiway
+            inside = self._add_branches(_x_log2_x(weight.sum(axis=1)) - _x_log2_x(weight).sum(axis=1))
+            result[self._multiway] = self.entropy[node] - inside / self.node_weight[node]
+        return result
 
-    @property
+    @cached_property
     def split_info(self) -> Array:
         """``SplitInfo(a) = - sum_v (N_v / N_S) log2 (N_v / N_S)`` per candidate, in bits."""
-        return self._information[1]
+        result = np.empty(len(self))
+        split_infos(self._left, self.class_weight, self.start, result)
+        if self._multiway.size:
+            whole = self.node_weight[self._node_of_multiway]
+            sizes = self._add_branches(_x_log2_x(self._wide[:, : self.n_classes].sum(axis=1)))
+            result[self._multiway] = np.log2(whole) - sizes / whole
+        return result
 
     @cached_property
     def dmc(self) -> Array:
         """``DMC(a) = E(S) - sum_v E(S_v)`` per candidate, equation (7)."""
         result = np.empty(len(self))
-        cost_reductions(self._left, self._matrix, self.regret, self.start, result)
+        cost_reductions(self._left, *self._matrix, self.regret, self.start, result)
         if self._multiway.size:
             inside = self._add_branches(_expected_cost(self._wide_regret))
             result[self._multiway] = self.expected_cost[self._node_of_multiway] - inside
@@ -190,7 +210,7 @@ class Candidates:
     def answer_reduction(self) -> Array:
         """``min_p L_S[p] - sum_v min_p L_{S_v}[p]`` per candidate: what better answers save."""
         result = np.empty(len(self))
-        answer_reductions(self._left, self._matrix, self.regret, self.start, result)
+        answer_reductions(self._left, *self._matrix, self.regret, self.start, result)
         if self._multiway.size:
             inside = self._add_branches(self._wide_regret.min(axis=1))
             result[self._multiway] = self.regret.min(axis=1)[self._node_of_multiway] - inside
@@ -208,26 +228,6 @@ class Candidates:
             node = self._node_of_multiway
             result[self._multiway] = (inside - squares[node]) / self.node_weight[node]
         return result
-
-    @cached_property
-    def _information(self) -> tuple[Array, Array]:
-        gain, split_info = np.empty(len(self)), np.empty(len(self))
-        if self._counts:
-            large, scale = _large_table(self.node_weight.max(initial=1.0))
-            small, small_scale = _small_table()
-            scales = np.array([small_scale, scale])
-            count_gains(self._left, self.class_weight, self.start, small, large, scales, gain, split_info)
-        else:
-            weight_gains(self._left, self.class_weight, self.start, gain, split_info)
-        if self._multiway.size:
-            weight = self._wide[:, : self.n_classes]
-            node = self._node_of_multiway
-            whole = self.node_weight[node]
-            shares = _x_log2_x(weight).sum(axis=1)
-            sizes = self._add_branches(_x_log2_x(weight.sum(axis=1)))
-            gain[self._multiway] = self.entropy[node] - (sizes - self._add_branches(shares)) / whole
-            split_info[self._multiway] = np.log2(whole) - sizes / whole
-        return gain, split_info
 
     # --- multiway candidates ------------------------------------------------------------------
 
@@ -248,7 +248,11 @@ class Candidates:
     def _wide_regret(self) -> Array:
         if len(self._left) > self.n_classes:
             return self._wide[:, self.n_classes :]
-        return self._wide @ self._matrix
+        return self._regrets_of(self._wide)
+
+    def _regrets_of(self, weight: Array) -> Array:
+        shared, rest = self._matrix
+        return (weight @ shared)[:, None] + weight @ rest
 
     def _add_branches(self, values: Array) -> Array:
         """Sum numbers per row of ``_wide`` over the branches of each multiway candidate."""
@@ -330,7 +334,7 @@ class Candidates:
             whole = np.concatenate([self.class_weight[node], self.regret[node]])[: len(self._left)]
             channels = np.stack([self._left[:, i], whole - self._left[:, i]])
         weight = channels[:, :K].copy()
-        return weight, channels[:, K:].copy() if by_case else weight @ self._matrix
+        return weight, channels[:, K:].copy() if by_case else self._regrets_of(weight)
 
 
 class Choice(NamedTuple):
