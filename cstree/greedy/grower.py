@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cstree.costs.bound import BoundCosts
 from cstree.encoding.dataset import Dataset
-from cstree.greedy._candidate_kernels import MULTIWAY, NUMERIC
+from cstree.greedy._categorical_kernels import MULTIWAY, NUMERIC
 from cstree.greedy._kernels import part_rows, price_tests
 from cstree.greedy._measure_kernels import best_candidates
 from cstree.greedy.candidates import Candidates

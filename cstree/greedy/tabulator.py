@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cstree.costs.bound import BoundCosts
 from cstree.encoding.dataset import Dataset
-from cstree.greedy._candidate_kernels import (
-    MULTIWAY,
-    NUMERIC,
-    SUBSET,
-    branch_table,
-    count_capacities,
-    tabulate,
-)
+from cstree.greedy._candidate_kernels import count_capacities, tabulate
+from cstree.greedy._categorical_kernels import MULTIWAY, NUMERIC, SUBSET, branch_table
 from cstree.greedy._kernels import count_histograms, interleave, subtract_histogram, sum_nodes
 from cstree.greedy.candidates import Candidates
 
@@ -81,7 +76,7 @@ class Tabulator:
         self._cuts = np.empty(0, dtype=np.int32)
         self._wide = np.empty((0, self.n_channels))
 
-    def _interleaved(self) -> NDArray[np.unsignedinteger]:
+    def _interleaved(self) -> NDArray[Any]:
         """Codes case by case where they are small enough to be kept twice."""
         n_features, n = self.codes.shape
         if self.codes.itemsize > 2 or self.n_classes > 256:
