@@ -21,7 +21,7 @@ from cstree.tree.code import DIALECTS, to_python, to_sql
 from cstree.tree.evaluation import path_costs
 from cstree.tree.tree import Tree
 from tests import reference
-from tests.handmade import AWKWARD, clinic
+from tests.handmade import AWKWARD, clinic, make_model
 from tests.strategies import Problem, tree_problems
 from tests.tree.test_export import realise, rows_to_follow
 
@@ -54,6 +54,14 @@ def ask_sqlite(
             [value for (value,) in connection.execute(f"SELECT {text} FROM cases ORDER BY rowid")]
             for text in expressions
         ]
+
+
+def by_hand(nested: Any) -> tuple[Tree, FeatureSchema, BoundCosts]:
+    model = make_model(*clinic(), [nested])
+    return model.tree_, model.schema_, model.costs_
+
+
+ONE_CUT = ("age", 30.5, None, None)
 
 
 def awkward_table(rng: np.random.Generator, n: int, unknown: bool) -> pd.DataFrame:
@@ -200,10 +208,8 @@ def test_function_reads_rows_of_pandas() -> None:
 
 
 def test_source_is_short_and_plain() -> None:
-    X, y, costs = clinic(60)
-    model = GreedyTreeClassifier(costs, max_depth=1).fit(X, y)
-    cut = float(model.tree_.threshold[0])
-    assert model.export_python(name="triage", output=["label", "leaf"]) == (
+    parts = by_hand(ONE_CUT)
+    assert to_python(*parts, name="triage", output=["label", "leaf"]) == (
         "def triage(case):\n"
         '    """Answer one case with a decision tree that cstree made.\n'
         "\n"
@@ -218,25 +224,24 @@ def test_source_is_short_and_plain() -> None:
         '            return float("nan")\n'
         "        return float(value)\n"
         "\n"
-        f"    if number('age') > {cut}:\n"
+        "    if number('age') > 30.5:\n"
         "        return ('ill', 2)\n"
         "    return ('well', 1)\n"
     )
-    assert model.export_sql() == (
+    assert to_sql(*parts) == (
         "CASE\n"
-        f"""  WHEN ("age" IS NULL OR "age" <= {cut}) THEN 'well'\n"""
-        f"""  WHEN "age" > {cut} THEN 'ill'\n"""
+        """  WHEN ("age" IS NULL OR "age" <= 30.5) THEN 'well'\n"""
+        """  WHEN "age" > 30.5 THEN 'ill'\n"""
         "END"
     )
-    assert model.export_sql(nested=True) == f"""CASE\n  WHEN "age" > {cut} THEN 'ill'\n  ELSE 'well'\nEND"""
+    assert to_sql(*parts, nested=True) == """CASE\n  WHEN "age" > 30.5 THEN 'ill'\n  ELSE 'well'\nEND"""
 
 
 def test_a_single_leaf() -> None:
-    X, y, costs = clinic(60)
-    model = GreedyTreeClassifier(costs, max_depth=0).fit(X, y)
-    assert function(model.export_python())({}) == model.predict(X)[0]
-    assert function(model.export_python(output=["leaf"]))({}) == (0,)
-    assert model.export_sql() == model.export_sql(nested=True) == "'ill'"
+    parts = by_hand(None)
+    assert function(to_python(*parts))({}) == "ill"
+    assert function(to_python(*parts, output=["leaf"]))({}) == (0,)
+    assert to_sql(*parts) == to_sql(*parts, nested=True) == "'ill'"
 
 
 def chain(depth: int, missing: int) -> tuple[Tree, FeatureSchema, BoundCosts]:
@@ -269,11 +274,10 @@ def test_deep_trees(missing: int) -> None:
     expected = [2 * v + 1 for v in range(depth)] + [2 * depth]
     assert [answer({"v": v}) for v in range(depth + 1)] == expected
     assert answer({}) == (1 if missing == 0 else 2 * depth)
-    (found,) = ask_sqlite(
-        [to_sql(*parts, dialect="sqlite", output="leaf")], ["v"], [[v] for v in range(depth + 1)]
-    )
+    parts, expected = chain(200, missing), [*range(1, 400, 2), 400]
+    (found,) = ask_sqlite([to_sql(*parts, dialect="sqlite", output="leaf")], ["v"], [[v] for v in range(201)])
     assert found == expected
-    assert to_sql(*parts, output="leaf", nested=True).count("CASE") == depth
+    assert to_sql(*chain(depth, missing), output="leaf", nested=True).count("CASE") == depth
 
 
 def test_prices_are_those_of_the_paths() -> None:
@@ -354,30 +358,27 @@ def test_names_in_each_dialect(dialect: str, name: str, text: str) -> None:
 
 
 def test_a_column_that_lacks_is_an_error_in_sqlite() -> None:
-    X, y, costs = clinic(60)
-    text = GreedyTreeClassifier(costs, max_depth=1).fit(X, y).export_sql(dialect="sqlite")
+    text = to_sql(*by_hand(ONE_CUT), dialect="sqlite")
     with pytest.raises(sqlite3.OperationalError, match="no such column: age"):
         ask_sqlite([text], ["Alter"], [[3]])
 
 
-ERRORS: list[tuple[str, dict[str, Any], str]] = [
-    ("export_python", {"name": "2nd"}, "name is '2nd'"),
-    ("export_python", {"name": "class"}, "name is 'class'"),
-    ("export_python", {"name": "float"}, "not one of Python's own"),
-    ("export_python", {"output": "price"}, "output is 'price'; choose one of 'label', 'test_cost', 'leaf'"),
-    ("export_python", {"output": []}, "output is empty"),
-    ("export_sql", {"dialect": "oracle7"}, "dialect is 'oracle7'; choose one of 'ansi', 'sqlite'"),
-    ("export_sql", {"output": "price"}, "output is 'price'"),
-    ("export_sql", {"output": ["label", "leaf"]}, "an expression has one value"),
+ERRORS: list[tuple[Any, dict[str, Any], str]] = [
+    (to_python, {"name": "2nd"}, "name is '2nd'"),
+    (to_python, {"name": "class"}, "name is 'class'"),
+    (to_python, {"name": "float"}, "not one of Python's own"),
+    (to_python, {"output": "price"}, "output is 'price'; choose one of 'label', 'test_cost', 'leaf'"),
+    (to_python, {"output": []}, "output is empty"),
+    (to_sql, {"dialect": "oracle7"}, "dialect is 'oracle7'; choose one of 'ansi', 'sqlite'"),
+    (to_sql, {"output": "price"}, "output is 'price'"),
+    (to_sql, {"output": ["label", "leaf"]}, "an expression has one value"),
 ]
 
 
 @pytest.mark.parametrize(("method", "options", "message"), ERRORS)
-def test_errors(method: str, options: dict[str, Any], message: str) -> None:
-    X, y, costs = clinic(60)
-    model = GreedyTreeClassifier(costs, max_depth=1).fit(X, y)
+def test_errors(method: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        getattr(model, method)(**options)
+        method(*by_hand(ONE_CUT), **options)
 
 
 @pytest.mark.parametrize("value", ["half \ud800", "nul \0", math.inf])
