@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cstree._numba import inlined_kernel, lean_kernel
-from cstree.evolution._mutation_kernels import draw, grow, mutate, recombine
+from cstree.evolution._mutation_kernels import copy_slice, draw, grow, mutate, recombine
 from cstree.evolution._polish_kernels import polish
 from cstree.pareto._kernels import crowding_into, nondominated_into, sort_points
 from cstree.tree._bit_kernels import node_weight, prune_and_evaluate, sizes_of, unavoidable_cost
@@ -163,28 +163,21 @@ def vary(p, s, pool, rng, slot, n_active, settings, operator_share):  # type: ig
     return mutate(p, s, pool, rng, source, settings, operator_share)
 
 
-@lean_kernel
-def initialise(p, s, pool, state, rng, settings, objective_kind, n_seeds):  # type: ignore[no-untyped-def]
-    """Evaluate the seed trees in the first slots, fill up with random trees, keep the nondominated."""
-    for i in range(pool.slots.shape[0]):
-        pool.slots[i] = i
-    for i in range(settings.dominant_size):
-        if i < n_seeds:
-            n_nodes = pool.n_nodes[i]
-            for node in range(n_nodes):
-                s.test[node] = pool.test[i, node]
-                s.mask[node] = pool.mask[i, node]
-        else:
-            n_nodes = grow(p, s, rng, 0, settings.max_depth, settings.max_nodes, settings.leaf_chance)
-        evaluate_into(p, s, pool, i, n_nodes, settings, objective_kind)
-    state[0] = 0
-    survive(pool, state, settings, settings.dominant_size)
-    state[1] += settings.dominant_size
+@inlined_kernel
+def first_tree(p, s, pool, rng, i, n_seeds, settings):  # type: ignore[no-untyped-def]
+    """Write tree ``i`` of the first population to ``s.test``: a seed from its slot, else a random one."""
+    if i >= n_seeds:
+        return grow(p, s, rng, 0, settings.max_depth, settings.max_nodes, settings.leaf_chance)
+    copy_slice(pool, i, 0, pool.n_nodes[i], s, 0)
+    return np.int64(pool.n_nodes[i])
 
 
 @lean_kernel
 def evolve(p, s, f, pool, state, rng, settings, objective_kind, operator_share, n_generations):  # type: ignore[no-untyped-def]
     """Run generations: select, clone, vary, prune, evaluate, survive.
+
+    The first call makes the first population: ``state[4]`` seed trees wait in the first slots, the
+    rest is random.
 
     Parameters
     ----------
@@ -193,29 +186,35 @@ def evolve(p, s, f, pool, state, rng, settings, objective_kind, operator_share, 
     f : FillWork
     pool : Pool
         ``pool.slots[: state[0]]`` are the dominant trees.
-    state : int64 (4,)
-        Members, evaluations so far, generations so far, generation of the last change.
+    state : int64 (5,)
+        Members, evaluations so far, generations so far, generation of the last change, seeds.
     rng : Generator
     settings : Settings
     objective_kind : int64 (m,)
     operator_share : float64 (5,)
     n_generations : int
     """
-    for _ in range(n_generations):
-        n_active = clone_counts(pool, state[0], settings)
+    last = state[2] + n_generations
+    first = state[0] == 0
+    while first or state[2] < last:
+        n_active = 1 if first else clone_counts(pool, state[0], settings)
         n_clones = 0
         for a in range(n_active):
-            for _ in range(pool.clones[a]):
-                if settings.polish > 0.0 and rng.random() < settings.polish:
-                    n_nodes = polish(p, s, f, pool, rng, pool.active[a], state[0], settings, objective_kind)
+            for _ in range(settings.dominant_size if first else pool.clones[a]):
+                parent = pool.active[a]
+                if first:
+                    n_nodes = first_tree(p, s, pool, rng, n_clones, state[4], settings)
+                elif settings.polish > 0.0 and rng.random() < settings.polish:
+                    n_nodes = polish(p, s, f, pool, rng, parent, state[0], settings, objective_kind)
                 else:
-                    n_nodes = vary(p, s, pool, rng, pool.active[a], n_active, settings, operator_share)
+                    n_nodes = vary(p, s, pool, rng, parent, n_active, settings, operator_share)
                 evaluate_into(p, s, pool, pool.slots[state[0] + n_clones], n_nodes, settings, objective_kind)
                 n_clones += 1
         state[1] += n_clones
-        state[2] += 1
+        state[2] += 0 if first else 1
         if survive(pool, state, settings, n_clones):
             state[3] = state[2]
+        first = False
 
 
 @lean_kernel

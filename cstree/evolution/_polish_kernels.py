@@ -24,6 +24,8 @@ _WIDE_RATE = 0.05
 _JITTER = 0.7
 _RATE_SPREAD = 0.7
 _JITTER_SPREAD = 0.4
+# A pair of tests takes at least the time of counting so many words.
+_LEAST_WORDS = 64
 
 
 @inlined_kernel
@@ -135,7 +137,7 @@ def choose_tests(p, s, f, level, rng):  # type: ignore[no-untyped-def]
     """
     n_rows = f.rows.shape[0]
     n_words = s.words.shape[1]
-    affordable = np.int64(np.sqrt(f.most_words / n_words)) + 2
+    affordable = np.int64(np.sqrt(2.0 * f.most_words / max(n_words, _LEAST_WORDS))) + 2
     for i in range(n_rows):
         f.rows[i] = i
     if affordable < n_rows:

@@ -48,16 +48,19 @@ class ParetoTreeClassifier(TreeClassifier):
         From "misclassification_cost", "test_cost", "n_leaves", "worst_test_cost".
     dominant_size, active_size, clone_size : int, default=100, 20, 100
         Sizes of NNIA: trees kept on the front, trees cloned, clones of a generation.
-    generations : int or None, default=2000
+    generations : int or None, default=500
         Generations to run at most.
     time_budget : float or None, default=None
         Seconds to search at most, compiling not counted.
-    patience : int or None, default=500
+    patience : int or None, default=200
         Stop after so many generations without a change of the front.
     mutations : "all" or sequence of str, default="all"
         From "regrow", "prune", "move_cut", "change_test", "split_leaf".
     recombination : float, default=0.5
         Probability that a clone first swaps a subtree with another active tree.
+    polish : float, default=0.1
+        Probability that a clone is polished instead of mutated: a part of it rebuilt from optimal
+        subtrees of depth two. 0, with ``seeds=None``, is the published algorithm.
     seeds : "greedy", None or sequence of Tree, default="greedy"
         Trees to start from: grown greedily by several criteria, none, or trees of an earlier front
         on the same features. The rest of the first population is random.
@@ -115,11 +118,12 @@ class ParetoTreeClassifier(TreeClassifier):
         dominant_size: int = 100,
         active_size: int = 20,
         clone_size: int = 100,
-        generations: int | None = 2000,
+        generations: int | None = 500,
         time_budget: float | None = None,
-        patience: int | None = 500,
+        patience: int | None = 200,
         mutations: str | Sequence[str] = "all",
         recombination: float = 0.5,
+        polish: float = 0.1,
         seeds: str | Sequence[Tree] | None = "greedy",
         categorical_features: Any = "from_dtype",
         callback: Callable[[Progress], None] | None = None,
@@ -142,6 +146,7 @@ class ParetoTreeClassifier(TreeClassifier):
         self.patience = patience
         self.mutations = mutations
         self.recombination = recombination
+        self.polish = polish
         self.seeds = seeds
         self.categorical_features = categorical_features
         self.callback = callback
@@ -257,6 +262,7 @@ class ParetoTreeClassifier(TreeClassifier):
             patience=self.patience,
             mutations=self.mutations,
             recombination=self.recombination,
+            polish=self.polish,
             objectives=tuple(self.objectives),
         )
 

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cstree.evolution._kernels import evolve, initialise
+from cstree.evolution._kernels import evolve
 from cstree.evolution._mutation_kernels import N_OPERATORS
 from cstree.evolution.population import Pool, Settings, make_fill_work, make_pool
-from cstree.pareto._kernels import hypervolume
+from cstree.pareto._kernels import hypervolume_2d
 from cstree.pareto.front import Front
 from cstree.tree._bit_kernels import LEAVES, MISCLASSIFICATION, TEST_COST, WORST_TEST_COST
 from cstree.tree.evaluation import evaluate, path_costs
 from cstree.tree.problem import TreeProblem
+from cstree.tree.search import Progress, SearchInterrupted, reference_point
 from cstree.tree.tree import Tree
 
 __all__ = ["MUTATIONS", "NNIA", "OBJECTIVES", "Progress", "SearchInterrupted"]
@@ -34,37 +35,6 @@ OBJECTIVES = {
 _SECONDS_PER_CALL = 0.1
 
 
-class SearchInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a search; ``front`` holds what was found."""
-
-    def __init__(self, front: Front[Tree]) -> None:
-        super().__init__("the search was interrupted; its front holds what was found")
-        self.front = front
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where a search stands.
-
-    Attributes
-    ----------
-    generation, evaluations, front_size : int
-    hypervolume : float
-        Share of the box between the origin and the reference (best cost without tests, price of
-        all tests) that the front dominates; NaN for other objectives than these two.
-    seconds : float
-    generations : int or None
-        Where it will stop at the latest.
-    """
-
-    generation: int
-    evaluations: int
-    front_size: int
-    hypervolume: float
-    seconds: float
-    generations: int | None
-
-
 @dataclass
 class NNIA:
     """Nondominated-neighbour immune algorithm over binary decision trees.
@@ -77,11 +47,11 @@ class NNIA:
         Least crowded trees that are cloned (N_A).
     clone_size : int, default=100
         Clones of a generation (N_C).
-    generations : int or None, default=2000
+    generations : int or None, default=500
         Generations to run; None: until another limit.
     time_budget : float or None, default=None
         Seconds, compiling not counted.
-    patience : int or None, default=500
+    patience : int or None, default=200
         Stop after so many generations in which the front did not change.
     mutations : "all" or sequence of str, default="all"
         From "regrow", "prune", "move_cut", "change_test", "split_leaf".
@@ -101,9 +71,9 @@ class NNIA:
     dominant_size: int = 100
     active_size: int = 20
     clone_size: int = 100
-    generations: int | None = 2000
+    generations: int | None = 500
     time_budget: float | None = None
-    patience: int | None = 500
+    patience: int | None = 200
     mutations: str | Sequence[str] = "all"
     recombination: float = 0.5
     polish: float = 0.1
@@ -216,14 +186,14 @@ class _Run:
         self.fill_work = make_fill_work(problem)
         self.kinds = np.array([OBJECTIVES[name] for name in search.objectives], dtype=np.int64)
         self.pool: Pool = make_pool(problem, self.settings, len(self.kinds))
-        self.state = np.zeros(4, dtype=np.int64)
+        self.state = np.zeros(5, dtype=np.int64)
         self.workspace = problem.workspace()
-        self.n_seeds = min(len(seeds), self.settings.dominant_size)
-        for slot, (test, mask) in enumerate(seeds[: self.n_seeds]):
+        self.state[4] = min(len(seeds), self.settings.dominant_size)
+        for slot, (test, mask) in enumerate(seeds[: self.state[4]]):
             self.pool.n_nodes[slot] = len(test)
             self.pool.test[slot, : len(test)] = test
             self.pool.mask[slot, : len(test)] = mask
-        self.reference = _reference(problem) if list(self.kinds) == [MISCLASSIFICATION, TEST_COST] else None
+        self.reference = reference_point(problem) if list(self.kinds) == [MISCLASSIFICATION, TEST_COST] else None
         self.seconds = 0.0
 
     def search(self, callback: Callable[[Progress], None] | None) -> None:
@@ -233,17 +203,7 @@ class _Run:
             generations = 0
             self._start_with_a_leaf()
         else:
-            initialise(
-                self.problem.arrays,
-                self.workspace,
-                self.pool,
-                self.state,
-                self.rng,
-                self.settings,
-                self.kinds,
-                self.n_seeds,
-            )
-            self._evolve(0)  # compiles, so that the clock below counts searching alone
+            self._evolve(0)  # the first population; compiles, so that the clock counts searching alone
         begin = time.perf_counter()
         batch = 1
         while True:
@@ -299,7 +259,7 @@ class _Run:
         members = self.pool.slots[: self.state[0]]
         share = np.nan
         if self.reference is not None:
-            volume = hypervolume(np.ascontiguousarray(self.pool.objectives[members]), self.reference)
+            volume = hypervolume_2d(np.ascontiguousarray(self.pool.objectives[members]), self.reference)
             box = float(self.reference.prod())
             share = volume / box if box > 0 else np.nan
         return Progress(
@@ -331,15 +291,3 @@ class _Run:
             WORST_TEST_COST: float(path_costs(tree, self.problem.costs).max()),
         }
         return [values[int(kind)] for kind in self.kinds]
-
-
-def _reference(problem: TreeProblem) -> NDArray[np.float64]:
-    """Best cost without tests, and the price of buying every test of the table."""
-    leaf = problem.tree(np.array([-1], np.int32), np.zeros(1, np.uint64))
-    paid: set[int] = set()
-    price = 0.0
-    for feature in range(len(problem.dataset.schema)):
-        for step, amount in problem.costs.newly_paid(feature, paid):
-            price += amount
-            paid.add(step)
-    return np.array([leaf.label_cost[0].min() / problem.dataset.total_weight, price])

@@ -49,8 +49,8 @@ class FillWork(NamedTuple):
     most_words: float  # words that all pairs of tests may take
 
 
-# About a millisecond of counting.
-_PAIR_WORDS = 6e6
+# A fraction of a millisecond of counting.
+_PAIR_WORDS = 3e5
 
 
 def make_fill_work(problem: TreeProblem) -> FillWork:
