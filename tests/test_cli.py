@@ -17,7 +17,9 @@ import pandas as pd
 import pytest
 
 from cstree.cli import main
+from cstree.cli.tables import print_front
 from cstree.evolution import classifier as evolution
+from cstree.pareto.front import Front
 from cstree.persistence import load_model
 from tests.handmade import AWKWARD, clinic
 
@@ -166,12 +168,13 @@ def test_front_as_table_file_and_page(run: Run, folder: Path) -> None:
     assert run("front", folder / "greedy.json", "--html", "one.html")[0] == 0
 
 
-def test_long_fronts_are_thinned_out_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    from cstree.cli.tables import print_front
-    from cstree.pareto.front import Front
-
-    points = [[100.0 - i, float(i)] for i in range(100)]
-    print_front(Front(points, range(100)), 57)
+def test_long_fronts_are_thinned_out_on_the_terminal(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = load_model(folder / "nnia.json")
+    model.front_ = Front([[100.0 - i, float(i)] for i in range(100)], range(100))
+    model.selected_ = 57
+    print_front(model)
     out = capsys.readouterr().out
     shown = [int(number) for number in re.findall(r"^(\d+) +\d+\.\d\d", out, re.MULTILINE)]
     assert shown[0] == 0

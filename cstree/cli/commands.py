@@ -46,11 +46,11 @@ def demo(arguments: argparse.Namespace) -> int:
         flush=True,
     )
     model, interrupted = _fit_pareto(heart.data, heart.target, heart.costs, arguments)
-    print_model(model)
     written = [folder / "front.csv", folder / "model.json"]
     write_csv(model.front_.to_frame(), written[0])
     save_model(model, written[1])
     written += _draw_what_can_be(model, folder, "Heart disease: what mistakes and tests cost")
+    print_model(model)
     print("\nWritten:")
     for path in written:
         print(f"  {path}")
@@ -171,7 +171,8 @@ def front(arguments: argparse.Namespace) -> int:
         if arguments.output != "-":
             print(f"Written: {arguments.output}")
     if not arguments.html and not arguments.output:
-        print_front(_front_of(model, arguments.model), model.selected_)
+        _front_of(model, arguments.model)
+        print_front(model)
     return 0
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from cstree._io import write_text
-from cstree.pareto.front import Front
+from cstree.tree.words import cost_decimals, shown_cost
 
 __all__ = [
     "UsageError",
@@ -98,21 +98,22 @@ def print_model(model: Any) -> None:
     """Print the front, if there is one, and the chosen tree."""
     if getattr(model, "front_", None) is not None:
         print()
-        print_front(model.front_, model.selected_)
+        print_front(model)
         print("\nThe chosen tree:\n")
     print(model.export_text())
 
 
-def print_front(front: Front[Any], chosen: int) -> None:
-    """Print the points, thinned out evenly where there are many."""
-    frame = front.to_frame()
-    frame[" "] = ["<- chosen" if i == chosen else "" for i in range(len(frame))]
-    every = -(-len(frame) // _SHOWN_ROWS)
-    shown = frame[[i % every == 0 or i in (chosen, len(frame) - 1) for i in range(len(frame))]]
-    print(f"{len(frame)} trees; costs are averages per case:")
-    print(shown.to_string(float_format=lambda value: f"{value:.2f}"))
+def print_front(model: Any) -> None:
+    """Print the points of a model's front, thinned out evenly where there are many."""
+    frame = model.front_.to_frame()
+    n, decimals = len(frame), cost_decimals(model.costs_)
+    frame[" "] = ["<- chosen" if i == model.selected_ else "" for i in range(n)]
+    every = -(-n // _SHOWN_ROWS)
+    shown = frame[[i % every == 0 or i in (model.selected_, n - 1) for i in range(n)]]
+    print(f"{n} {'tree' if n == 1 else 'trees'}; costs are averages per case:")
+    print(shown.to_string(float_format=lambda value: shown_cost(value, decimals)))
     if every > 1:
-        print(f"({len(shown)} of {len(frame)} rows)")
+        print(f"({len(shown)} of {n} rows)")
 
 
 def write_csv(frame: pd.DataFrame, target: str | Path | None, index: bool = True) -> None:

@@ -13,10 +13,11 @@ from cstree.costs.bound import BoundCosts
 from cstree.encoding.schema import FeatureSchema
 from cstree.pareto.front import Front
 from cstree.pareto.selection import MISCLASSIFICATION_COST, TEST_COST
-from cstree.tree.describe import NodeView, average_costs, describe, shown_cost, shown_label, shown_name
+from cstree.tree.describe import NodeView, average_costs, describe
 from cstree.tree.labels import cases, class_colors, payment
 from cstree.tree.rules import export_rules
 from cstree.tree.tree import Tree
+from cstree.tree.words import cost_decimals, shown_cost, shown_label, shown_name
 
 __all__ = ["FrontData", "bought_steps", "front_data", "page_data", "tree_of"]
 
@@ -162,15 +163,15 @@ def bought_steps(views: list[NodeView]) -> list[dict[str, Any]]:
     return list(steps.values())
 
 
-def page_data(model: Any, *, title: str, decimals: int = 2) -> dict[str, Any]:
+def page_data(model: Any, *, title: str, decimals: int | None = None) -> dict[str, Any]:
     """Everything the page shows, as plain JSON values; names are as people shall see them.
 
     Parameters
     ----------
     model : fitted classifier with a tree
     title : str
-    decimals : int, default=2
-        Decimals of costs.
+    decimals : int, optional
+        Decimals of costs; by default 2, and more where mistakes cost less than 10.
 
     Returns
     -------
@@ -178,6 +179,7 @@ def page_data(model: Any, *, title: str, decimals: int = 2) -> dict[str, Any]:
     """
     data = front_data(model)
     classes = data.costs.classes
+    decimals = cost_decimals(data.costs, decimals)
     return {
         "title": title,
         "unit": shown_name(data.costs.unit) if data.costs.unit else "",

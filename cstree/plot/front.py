@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cstree.plot.data import FrontData, front_data
-from cstree.tree.describe import shown_cost, shown_name
+from cstree.tree.words import cost_decimals, shown_cost, shown_name
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -19,7 +19,7 @@ ACCENT = "#0072B2"
 _NAMES_SHOWN = 6
 
 
-def front_figure(model: Any, *, selected: int | None = None, decimals: int = 2) -> go.Figure:
+def front_figure(model: Any, *, selected: int | None = None, decimals: int | None = None) -> go.Figure:
     """Plot the front of a fitted model; needs plotly.
 
     Parameters
@@ -28,8 +28,8 @@ def front_figure(model: Any, *, selected: int | None = None, decimals: int = 2) 
         One without a front is shown as a single point.
     selected : int, optional
         Point that is marked, with the line of equal total cost through it; by default that of ``tree_``.
-    decimals : int, default=2
-        Decimals of costs.
+    decimals : int, optional
+        Decimals of costs; by default 2, and more where mistakes cost less than 10.
 
     Returns
     -------
@@ -51,9 +51,10 @@ def front_figure(model: Any, *, selected: int | None = None, decimals: int = 2) 
     return draw_front(data, chosen, decimals)
 
 
-def draw_front(data: FrontData, selected: int, decimals: int = 2) -> go.Figure:
+def draw_front(data: FrontData, selected: int, decimals: int | None = None) -> go.Figure:
     """Draw gathered data; see :func:`front_figure`."""
     go = import_plotly()
+    decimals = cost_decimals(data.costs, decimals)
     x, y = data.test_cost.tolist(), data.misclassification_cost.tolist()
     rising = np.argsort(data.test_cost, kind="stable").tolist()
     across, along = axis_ranges(data)
@@ -110,6 +111,10 @@ def draw_front(data: FrontData, selected: int, decimals: int = 2) -> go.Figure:
         },
     )
     return figure
+
+
+def _axis(title: str, limits: list[float]) -> dict[str, Any]:
+    return {"title": {"text": title, "standoff": 14}, "range": limits, "zeroline": False, "automargin": True}
 
 
 def axis_ranges(data: FrontData) -> tuple[list[float], list[float]]:

@@ -22,7 +22,7 @@ def explore_front(
     path: str | os.PathLike[str],
     *,
     title: str = "What mistakes and tests cost",
-    decimals: int = 2,
+    decimals: int | None = None,
 ) -> Path:
     """Write a page on which the front of a fitted model is explored; needs plotly.
 
@@ -37,8 +37,8 @@ def explore_front(
         The file to make or to replace.
     title : str, optional
         Headline of the page.
-    decimals : int, default=2
-        Decimals of costs.
+    decimals : int, optional
+        Decimals of costs; by default 2, and more where mistakes cost less than 10.
 
     Returns
     -------
@@ -55,14 +55,14 @@ def explore_front(
     return Path(path)
 
 
-def page_text(model: Any, *, title: str = "What mistakes and tests cost", decimals: int = 2) -> str:
+def page_text(model: Any, *, title: str = "What mistakes and tests cost", decimals: int | None = None) -> str:
     """Return the page of :func:`explore_front` as text.
 
     Parameters
     ----------
     model : fitted classifier with a tree
     title : str, optional
-    decimals : int, default=2
+    decimals : int, optional
 
     Returns
     -------

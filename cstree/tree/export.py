@@ -15,17 +15,11 @@ import pandas as pd
 
 from cstree.costs.bound import BoundCosts
 from cstree.encoding.schema import FeatureSchema
-from cstree.tree.describe import (
-    NodeView,
-    average_costs,
-    describe,
-    shown_cost,
-    shown_label,
-    shown_name,
-)
+from cstree.tree.describe import NodeView, average_costs, describe
 from cstree.tree.labels import FAINT, FONT, INK, LINE, cases, class_colors, html_edge, html_node, payment
 from cstree.tree.rules import Rule, export_rules
 from cstree.tree.tree import Tree
+from cstree.tree.words import cost_decimals, shown_cost, shown_label, shown_name
 
 if TYPE_CHECKING:
     import graphviz
@@ -49,7 +43,7 @@ def export_text(
     costs: BoundCosts,
     *,
     max_depth: int | None = None,
-    decimals: int = 2,
+    decimals: int | None = None,
     show_costs: bool = True,
     show_missing: bool = False,
 ) -> str:
@@ -62,8 +56,9 @@ def export_text(
     costs : BoundCosts
     max_depth : int, optional
         Show splits down to this depth, and only the size of what lies below.
-    decimals : int, default=2
-        Decimals of costs and thresholds; thresholds get more where these would not tell them from other cuts.
+    decimals : int, optional
+        Decimals of costs and thresholds; by default 2, and more where mistakes cost less than 10. Thresholds
+        get more where these would not tell them from other cuts.
     show_costs : bool, default=True
         Say at each split what is paid there for the first time on the path, and at each leaf the expected
         misclassification cost and the price of the path.
@@ -77,6 +72,7 @@ def export_text(
     """
     if max_depth is not None and max_depth < 0:
         raise ValueError(f"max_depth must be 0 or more, or None for the whole tree; got {max_depth}.")
+    decimals = cost_decimals(costs, decimals)
     views = describe(tree, schema, costs, decimals=decimals, show_missing=show_missing)
     lines = [_headline(tree, views, costs, decimals)] if show_costs else []
     indent: dict[int, str] = {0: ""}  # what stands before the children of a node
@@ -122,7 +118,12 @@ def _node_line(view: NodeView, decimals: int, show_costs: bool) -> str:
 
 
 def rules_frame(
-    tree: Tree, schema: FeatureSchema, costs: BoundCosts, *, decimals: int = 2, show_missing: bool = False
+    tree: Tree,
+    schema: FeatureSchema,
+    costs: BoundCosts,
+    *,
+    decimals: int | None = None,
+    show_missing: bool = False,
 ) -> pd.DataFrame:
     """Return the rules of a tree as a table.
 
@@ -272,7 +273,7 @@ def to_dot(
     schema: FeatureSchema,
     costs: BoundCosts,
     *,
-    decimals: int = 2,
+    decimals: int | None = None,
     show_costs: bool = True,
     show_missing: bool = False,
     colors: Mapping[Any, str] | None = None,
@@ -286,7 +287,7 @@ def to_dot(
     tree : Tree
     schema : FeatureSchema
     costs : BoundCosts
-    decimals : int, default=2
+    decimals : int, optional
         Decimals of costs and thresholds, as in :func:`export_text`.
     show_costs : bool, default=True
         Show what each split pays, and what each leaf costs.
@@ -308,6 +309,7 @@ def to_dot(
 
     if direction not in ("TB", "LR"):
         raise ValueError(f"direction must be 'TB' or 'LR', got {direction!r}.")
+    decimals = cost_decimals(costs, decimals)
     palette = dict(zip(costs.classes, class_colors(costs.classes, colors), strict=True))
     graph = graphviz.Digraph(
         "tree",

@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cstree.tree.describe import NodeView, shown_cost, shown_label, shown_name
+from cstree.tree.describe import NodeView
+from cstree.tree.words import shown_cost, shown_label, shown_name
 
 __all__ = [
     "FAINT",

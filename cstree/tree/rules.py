@@ -9,8 +9,9 @@ import numpy as np
 
 from cstree.costs.bound import BoundCosts
 from cstree.encoding.schema import FeatureSchema
-from cstree.tree.describe import Condition, NodeView, describe, shown_cost, shown_label
+from cstree.tree.describe import Condition, NodeView, describe
 from cstree.tree.tree import Tree
+from cstree.tree.words import cost_decimals, shown_cost, shown_label
 
 __all__ = ["Rule", "export_rules"]
 
@@ -70,7 +71,12 @@ class Rule:
 
 
 def export_rules(
-    tree: Tree, schema: FeatureSchema, costs: BoundCosts, *, decimals: int = 2, show_missing: bool = False
+    tree: Tree,
+    schema: FeatureSchema,
+    costs: BoundCosts,
+    *,
+    decimals: int | None = None,
+    show_missing: bool = False,
 ) -> list[Rule]:
     """Return one rule per leaf, in preorder of the leaves.
 
@@ -79,8 +85,9 @@ def export_rules(
     tree : Tree
     schema : FeatureSchema
     costs : BoundCosts
-    decimals : int, default=2
-        Decimals of costs and bounds; bounds get more where these would not tell them from other cuts.
+    decimals : int, optional
+        Decimals of costs and bounds; by default 2, and more where mistakes cost less than 10. Bounds get
+        more where these would not tell them from other cuts.
         ``condition.lower`` and ``.upper`` are exact.
     show_missing : bool, default=False
         Say in every condition whether missing values meet it; else only where training had some, or where
@@ -91,6 +98,7 @@ def export_rules(
     list of Rule
         Together they say what the tree says: every case follows exactly one of them.
     """
+    decimals = cost_decimals(costs, decimals)
     views = describe(tree, schema, costs, decimals=decimals, show_missing=show_missing)
     return [_rule(tree, schema, views, view, decimals) for view in views if view.is_leaf]
 

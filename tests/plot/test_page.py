@@ -17,7 +17,8 @@ import pytest
 from cstree.costs.model import CostModel
 from cstree.plot.data import bought_steps, front_data, page_data
 from cstree.plot.page import explore_front, page_text
-from cstree.tree.describe import describe, shown_name
+from cstree.tree.describe import describe
+from cstree.tree.words import shown_name
 from tests.handmade import AWKWARD, CLINIC_TREES, HandModel, clinic, make_model
 from tests.plot.browser import Browser, browser
 

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 from cstree.costs.model import CostModel
 from cstree.plot import tree as plot
-from cstree.tree.describe import shown_name
+from cstree.tree.words import shown_name
 from tests.handmade import AWKWARD, CLINIC_TREES, HandModel, clinic, make_model
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -18,17 +18,10 @@ from cstree.costs.bound import BoundCosts
 from cstree.costs.model import CostModel
 from cstree.encoding.schema import Feature, FeatureSchema
 from cstree.tree import export
-from cstree.tree.describe import (
-    Condition,
-    average_costs,
-    describe,
-    shown_categories,
-    shown_cost,
-    shown_name,
-    shown_number,
-)
+from cstree.tree.describe import Condition, average_costs, describe
 from cstree.tree.labels import PALETTE, class_colors
 from cstree.tree.tree import Tree
+from cstree.tree.words import cost_decimals, shown_categories, shown_cost, shown_name, shown_number
 from tests import reference
 from tests.handmade import AWKWARD, CLINIC_TREES, HandModel, clinic, make_model
 from tests.strategies import Problem, tree_problems
@@ -132,6 +125,20 @@ def test_text_options(model: HandModel) -> None:
     assert "sugar <= 5.005" in rough  # 5 would be another cut
     with pytest.raises(ValueError, match="max_depth"):
         export.export_text(*parts(model), max_depth=-1)
+
+
+def test_small_costs_get_more_decimals(model: HandModel) -> None:
+    X, y, _ = clinic()
+    tests = {"age": 0.01, "pain": 0, "chol": 0, "sugar": 0}
+    cents = CostModel({("ill", "well"): 0.9, ("well", "ill"): 0.6}, tests=tests)
+    small = make_model(X, y, cents, [None])
+    assert "misclassification 0.3200 " in export.export_text(*parts(small))
+    assert "misclassification 0.32 " in export.export_text(*parts(small), decimals=2)
+    assert cost_decimals(CostModel().bind(["a"], [0, 1])) == 3
+    assert cost_decimals(CostModel().bind(["a"], [0])) == 2
+    assert cost_decimals(model.costs_) == 2
+    with pytest.raises(ValueError, match="decimals"):
+        export.export_text(*parts(small), decimals=-1)
 
 
 def test_text_of_a_single_leaf() -> None:
