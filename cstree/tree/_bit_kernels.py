@@ -95,11 +95,13 @@ def add_word(columns, c, word, start):  # type: ignore[no-untyped-def]
 
 
 @inlined_kernel
-def add_cases(p, s, depth, node):  # type: ignore[no-untyped-def]
-    """Fill the weighted part of a leaf's statistics, case by case."""
+def add_cases(p, s, words, level, node):  # type: ignore[no-untyped-def]
+    """Fill the weighted part of a leaf's statistics, case by case, from ``words[level]``."""
+    for i in range(1, s.statistics.shape[1]):
+        s.statistics[node, i] = 0
     for g in range(p.group_class.shape[0]):
         for w in range(p.group_start[g], p.group_start[g + 1]):
-            word = s.words[depth, w]
+            word = words[level, w]
             if word == 0:
                 continue
             if p.kind == WEIGHTED:
@@ -107,6 +109,38 @@ def add_cases(p, s, depth, node):  # type: ignore[no-untyped-def]
             else:
                 for c in range(p.columns.shape[0]):
                     s.statistics[node, 1 + c] += add_word(p.columns, c, word, w * 64)
+
+
+@inlined_kernel
+def put_off_largest(p, s, depth, node):  # type: ignore[no-untyped-def]
+    """Sum a leaf's cases, unless it is the largest so far: that one waits, and the earlier one is summed.
+
+    The largest leaf of a tree is never summed: it holds what the others leave of the root.
+    """
+    waiting = s.counters[1]
+    if waiting >= 0 and s.statistics[node, 0] <= s.statistics[waiting, 0]:
+        add_cases(p, s, s.words, depth, node)
+        return
+    if waiting >= 0:
+        add_cases(p, s, s.waiting_words, 0, waiting)
+    for w in range(s.words.shape[1]):
+        s.waiting_words[0, w] = s.words[depth, w]
+    s.counters[1] = node
+
+
+@inlined_kernel
+def add_largest(p, s, n_nodes):  # type: ignore[no-untyped-def]
+    """Give the leaf that waits what the root's statistics have more than all other leaves."""
+    waiting = s.counters[1]
+    for i in range(1, s.statistics.shape[1]):
+        s.statistics[waiting, i] = p.root_statistics[i]
+        for node in range(n_nodes):
+            if s.new_test[node] < 0 and node != waiting and s.statistics[node, 0] > 0:
+                s.statistics[waiting, i] -= s.statistics[node, i]
+    for node in range(n_nodes):
+        if s.new_test[node] < 0 and s.statistics[node, 0] == 0:
+            for i in range(1, s.statistics.shape[1]):
+                s.statistics[node, i] = 0
 
 
 @inlined_kernel
@@ -215,6 +249,7 @@ def route(p, s, minimum):  # type: ignore[no-untyped-def]
     for column in range(3):
         s.stack[0, column] = 0
     s.counters[0] = 0
+    s.counters[1] = -1
     s.trail_mark[0] = 0
     for step in range(s.paid.shape[0]):
         s.paid[step] = 0
@@ -252,14 +287,13 @@ def route(p, s, minimum):  # type: ignore[no-untyped-def]
                 s.stack[top, 1] = depth + 1
                 s.stack[top, 2] = 1 - branch
             break
-        if p.kind != GROUPED and s.new_test[n_new] < 0:
-            for i in range(1, s.statistics.shape[1]):
-                s.statistics[n_new, i] = 0
-            if support > 0:
-                if not ready:
-                    split_words(p, s, s.new_test[parent], s.new_mask[parent], side, depth)
-                add_cases(p, s, depth, n_new)
+        if p.kind != GROUPED and s.new_test[n_new] < 0 and support > 0:
+            if not ready:
+                split_words(p, s, s.new_test[parent], s.new_mask[parent], side, depth)
+            put_off_largest(p, s, depth, n_new)
         n_new += 1
+    if p.kind != GROUPED:
+        add_largest(p, s, n_new)
     return n_new
 
 

@@ -68,6 +68,7 @@ class Workspace(NamedTuple):
     statistics: NDArray[np.int64]
     left_statistics: NDArray[np.int64]
     words: NDArray[np.uint64]
+    waiting_words: NDArray[np.uint64]
     price: NDArray[np.float64]
     leaf_cost: NDArray[np.float64]
     subtree_cost: NDArray[np.float64]
@@ -92,6 +93,7 @@ def make_workspace(p: SearchArrays, nodes: int, levels: int) -> Workspace:
         statistics=np.zeros((nodes, len(p.root_statistics)), np.int64),
         left_statistics=np.zeros((levels, len(p.root_statistics)), np.int64),
         words=np.tile(p.words, (levels, 1)),
+        waiting_words=np.zeros((1, len(p.words)), np.uint64),
         price=np.zeros(nodes),
         leaf_cost=np.zeros(nodes),
         subtree_cost=np.zeros(nodes),
