@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from cstree.base import CostSensitiveClassifier
 from cstree.costs.model import CostModel
 from cstree.tree import code, export
+from cstree.tree.case import decision_path
+from cstree.tree.consult import Consultation, consult, explain
 from cstree.tree.evaluation import leaves_of, path_costs
+from cstree.tree.explain import Explanation
 from cstree.tree.tree import Tree
 
 __all__ = ["TreeClassifier"]
@@ -45,6 +50,82 @@ class TreeClassifier(CostSensitiveClassifier):
         self._require_fitted()  # a fit that failed half-way has left classes_, but no tree
         columns = self._prediction_columns(X)
         return leaves_of(self.tree_, self.schema_, columns)
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return the nodes that each case comes through.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        csr_matrix of shape (n_samples, n_nodes)
+            1 where a case comes through a node, its leaf included.
+        """
+        leaf = self.apply(X)
+        return decision_path(self.tree_, leaf)
+
+    def explain(self, case: Any, *, decimals: int = 2) -> Explanation:
+        """Explain the answer to one case: its tests in order, what each cost, and what the answer rests on.
+
+        Parameters
+        ----------
+        case : mapping of feature name to value, Series, or table with one row
+            Features that a mapping lacks are missing.
+        decimals : int, default=2
+            Decimals of costs in the text.
+
+        Returns
+        -------
+        Explanation
+            Print it, or take its ``to_dict()``.
+
+        Raises
+        ------
+        ValueError
+            It is not one case, a name is no feature, or a value is no number where the feature is numeric.
+        """
+        values = self._one_case(case)
+        return explain(self.tree_, self.schema_, self.costs_, values, decimals=decimals)
+
+    def consult(self, known: Any = None, *, known_paid: bool = False, decimals: int = 2) -> Consultation:
+        """Test a case step by step: which test next, what it costs, and what to answer if one stopped.
+
+        Parameters
+        ----------
+        known : mapping of feature name to value, Series, or table with one row, optional
+            What is known of the case already; None for what is known to be missing.
+        known_paid : bool, default=False
+            False: known values cost nothing, and operations that their tests need have not been done. True:
+            they were bought on this occasion; what they needed is paid and not paid again.
+        decimals : int, default=2
+            Decimals of costs in texts.
+
+        Returns
+        -------
+        Consultation
+            ``next_test``, ``answer(value)`` for the state that follows, ``done``, ``recommendation``.
+
+        Raises
+        ------
+        ValueError
+            A name is no feature, or a value is no number where the feature is numeric.
+        """
+        values = self._one_case({} if known is None else known)
+        return consult(
+            self.tree_, self.schema_, self.costs_, values, known_paid=known_paid, decimals=decimals
+        )
+
+    def _one_case(self, case: Any) -> Mapping[str, Any]:
+        """Values of one case by feature name."""
+        self._require_fitted()
+        if isinstance(case, (Mapping, pd.Series)):
+            return dict(case.items())
+        columns = self._columns(case)
+        if columns.n_samples != 1:
+            raise ValueError(f"this is a table of {columns.n_samples} cases; give one, such as X.iloc[0]")
+        return {name: columns.values(j).iloc[0] for j, name in enumerate(columns.names)}
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of least expected cost for each case.
