@@ -244,8 +244,11 @@
       svg.append(group);
     });
     svg.dataset.width = plan.width;
-    byId("drawing").replaceChildren(svg);
+    const drawing = byId("drawing");
+    drawing.replaceChildren(svg);
     zoom("fit");
+    drawing.scrollLeft = 0;
+    drawing.scrollTop = plan.boxes[0].y * Number(svg.dataset.scale) - drawing.clientHeight / 2; // begin at the root
   }
 
   function zoom(how) {
