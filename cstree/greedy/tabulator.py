@@ -22,6 +22,7 @@ _BATCH = 65_536
 _BATCH_CELLS = 1 << 19
 # Nodes with fewer cases than this many per cell and feature are read from their rows.
 _CASES_PER_CELL = 4
+_FEWEST_CASES = 1024
 
 
 def check_categorical_split(categorical_split: str) -> None:
@@ -233,7 +234,7 @@ class Histograms:
     def __init__(self, tabulator: Tabulator) -> None:
         self._cases = tabulator
         shape = (len(tabulator.features), tabulator.n_codes, tabulator.n_classes)
-        self.least = max(_CASES_PER_CELL * tabulator.n_codes * tabulator.n_classes, 1024)
+        self.least = max(_CASES_PER_CELL * tabulator.n_codes * tabulator.n_classes, _FEWEST_CASES)
         n = len(tabulator.rows)
         # Large nodes of a moment share the cases, and one slot is spare. Memory is taken when touched.
         n_slots = n // self.least + 2 if tabulator.countable and n >= self.least else 0
