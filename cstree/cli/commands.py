@@ -45,7 +45,9 @@ def demo(arguments: argparse.Namespace) -> int:
         f"of mistakes with theirs. Searching trees that no other beats in both costs.\n{_COMPILES}",
         flush=True,
     )
-    model, interrupted = _fit_pareto(heart.data, heart.target, heart.costs, arguments)
+    # Short paths of well-filled branches are easy to read; random first trees spare compiling the greedy ones.
+    options = {"max_depth": 4, "min_support": 5, "seeds": None}
+    model, interrupted = _fit_pareto(heart.data, heart.target, heart.costs, arguments, **options)
     written = [folder / "front.csv", folder / "model.json"]
     write_csv(model.front_.to_frame(), written[0])
     save_model(model, written[1])
@@ -104,9 +106,11 @@ def fit(arguments: argparse.Namespace) -> int:
             y,
             costs,
             arguments,
-            select=read_rule(arguments.select),
-            max_depth=arguments.max_depth,
-            min_support=arguments.min_support,
+            **_given(
+                select=read_rule(arguments.select),
+                max_depth=arguments.max_depth,
+                min_support=arguments.min_support,
+            ),
         )
     save_model(model, arguments.output)
     print_model(model)
@@ -130,7 +134,7 @@ def _fit_pareto(
     X: pd.DataFrame, y: Any, costs: CostModel | None, arguments: argparse.Namespace, **options: Any
 ) -> tuple[Any, bool]:
     """Search; after Ctrl-C return what was found until then, and True."""
-    model = ParetoTreeClassifier(costs, random_state=arguments.seed, **_given(**options))
+    model = ParetoTreeClassifier(costs, random_state=arguments.seed, **options)
     if arguments.seconds is not None:  # the clock alone ends the search
         model.set_params(time_budget=arguments.seconds, generations=None, patience=None)
     model.set_params(verbose=int(sys.stderr.isatty()))
