@@ -1,0 +1,178 @@
+"""Gather the cases of a node into few words, and count what its candidates split.
+
+``f`` is a ``Frames``, ``s`` a ``Scratch`` (see ``state.py``), ``p`` the ``ExactArrays``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cstree._lanes import blend, convert, load, ones_at, popcount_lanes, spread, store
+from cstree._numba import inlined_kernel, popcount, trailing_zeros
+
+# Columns of ``Frames.size``.
+WORDS, LANES_USED, BLOCKS, FEATURES, CASES, WEIGHT, POINTS, CURSOR, OFFSET = range(9)
+N_SIZES = 9
+GROUPED = 0
+_ONE = np.uint64(1)
+
+
+@inlined_kernel
+def mask_child(f, s, level, lane, branch):  # type: ignore[no-untyped-def]
+    """Write the cases of a node that take a branch to ``s.mask``; all of them where ``lane`` is -1."""
+    for w in range(f.size[level, WORDS]):
+        if lane < 0:
+            s.mask[w] = f.valid[level, w]
+        elif branch == 0:
+            s.mask[w] = f.bits[level, w, lane]
+        else:
+            s.mask[w] = f.valid[level, w] & ~f.bits[level, w, lane]
+
+
+@inlined_kernel
+def list_splitting(p, f, s, level, n_cases):  # type: ignore[no-untyped-def]
+    """List in ``s.lane`` the candidates that still split the cases in ``s.mask``; return their number."""
+    for block in range(f.size[level, BLOCKS]):
+        count = spread(0, s.child_count)
+        for w in range(f.size[level, WORDS]):
+            both = load(f.bits, (level, w, 16 * block)) & spread(s.mask[w], f.bits)
+            count = count + convert(popcount_lanes(both), s.child_count)
+        store(s.child_count, (16 * block,), count)
+    n = 0
+    most = n_cases - p.minimum
+    for lane in range(f.size[level, LANES_USED]):
+        s.lane[n] = lane
+        count_here = s.child_count[lane]
+        n += np.int64((count_here >= p.minimum) and (count_here <= most))
+    return n
+
+
+@inlined_kernel
+def gather(p, f, s, level, n_lanes, keep_rows):  # type: ignore[no-untyped-def]
+    """Build the frame below ``level`` of the cases in ``s.mask`` and the candidates in ``s.lane``."""
+    below = level + 1
+    gather_cases(f, s, level, below)
+    gather_candidates(f, s, level, below, n_lanes)
+    add_up_candidates(p, f, below)
+    if keep_rows:
+        for w in range(f.size[below, WORDS]):
+            for k in range(popcount(np.uint64(f.valid[below, w]))):
+                for block in range(f.size[below, BLOCKS]):
+                    f.rows[below, 32 * w + k, block] = ones_at(load(f.bits, (below, w, 16 * block)), k)
+
+
+@inlined_kernel
+def gather_cases(f, s, level, below):  # type: ignore[no-untyped-def]
+    """Write the bits of all candidates of ``level``, for the cases in ``s.mask`` alone, to ``s.wide``."""
+    n_words = 0
+    for g in range(f.group_start.shape[1] - 1):
+        f.group_start[below, g] = n_words
+        slot = 32 * n_words
+        for w in range(f.group_start[level, g], f.group_start[level, g + 1]):
+            rest = np.uint64(s.mask[w])
+            while rest != 0:
+                source = 32 * w + trailing_zeros(rest)
+                s.source[slot] = source
+                f.case[below, slot] = f.case[level, source]
+                slot += 1
+                rest &= rest - _ONE
+        while 32 * n_words < slot:
+            filled = min(slot - 32 * n_words, 32)
+            f.valid[below, n_words] = np.uint32((np.uint64(1) << np.uint64(filled)) - _ONE)
+            n_words += 1
+    f.group_start[below, f.group_start.shape[1] - 1] = n_words
+    f.size[below, WORDS] = n_words
+    for w in range(n_words):
+        filled = popcount(np.uint64(f.valid[below, w]))
+        for block in range(f.size[level, BLOCKS]):
+            word = spread(0, s.wide)
+            zero = word
+            for k in range(filled):
+                bit = spread(np.uint32(1) << np.uint32(k), s.wide)
+                word = word | blend(f.rows[level, s.source[32 * w + k], block], bit, zero)
+            store(s.wide, (w, 16 * block), word)
+
+
+@inlined_kernel
+def gather_candidates(f, s, level, below, n_lanes):  # type: ignore[no-untyped-def]
+    """Keep the candidates in ``s.lane``, but of those of one feature that split alike only the first."""
+    n_words = f.size[below, WORDS]
+    n, n_features, last = 0, 0, -1
+    for i in range(n_lanes):
+        lane = s.lane[i]
+        feature = f.feature[level, lane]
+        if feature != last:
+            f.alive[below, n_features] = feature
+            f.first[below, n_features] = n
+            n_features += 1
+            last = feature
+        elif splits_alike(f, s, below, lane, f.first[below, n_features - 1], n):
+            continue
+        f.feature[below, n] = feature
+        f.candidate[below, n] = f.candidate[level, lane]
+        f.support[below, n] = s.child_count[lane]
+        for w in range(n_words):
+            f.bits[below, w, n] = s.wide[w, lane]
+        n += 1
+    f.first[below, n_features] = n
+    f.size[below, FEATURES] = n_features
+    f.size[below, LANES_USED] = n
+    f.size[below, BLOCKS] = (n + 15) // 16
+    for i in range(n, 16 * f.size[below, BLOCKS]):
+        for w in range(n_words):
+            f.bits[below, w, i] = 0
+
+
+@inlined_kernel
+def splits_alike(f, s, below, lane, first, n):  # type: ignore[no-untyped-def]
+    """Whether one of the lanes ``first`` to ``n`` makes the same two branches, in whatever order."""
+    count = s.child_count[lane]
+    n_cases = f.size[below, CASES]
+    for other in range(first, n):
+        if f.support[below, other] == count:
+            w = 0
+            while w < f.size[below, WORDS] and f.bits[below, w, other] == s.wide[w, lane]:
+                w += 1
+            if w == f.size[below, WORDS]:
+                return True
+        if f.support[below, other] == n_cases - count:
+            w = 0
+            while w < f.size[below, WORDS] and f.bits[below, w, other] ^ s.wide[w, lane] == f.valid[below, w]:
+                w += 1
+            if w == f.size[below, WORDS]:
+                return True
+    return False
+
+
+@inlined_kernel
+def add_up_candidates(p, f, level):  # type: ignore[no-untyped-def]
+    """Savings and weight of the cases in branch 0 of every candidate."""
+    n_sums = f.saved.shape[1]
+    for block in range(f.size[level, BLOCKS]):
+        column = 16 * block
+        for m in range(n_sums):
+            store(f.saved, (level, m, column), spread(0, f.saved))
+        weight = spread(0, f.weight)
+        if p.kind == GROUPED:
+            for g in range(p.group_weight.shape[0]):
+                count = spread(0, f.bits)
+                for w in range(f.group_start[level, g], f.group_start[level, g + 1]):
+                    count = count + popcount_lanes(load(f.bits, (level, w, column)))
+                weight = weight + convert(count, f.weight) * spread(p.group_weight[g], f.weight)
+                for e in range(p.saving_start[g], p.saving_start[g + 1]):
+                    m = p.saving_answer[e]
+                    more = convert(count, f.saved) * spread(p.saving[e], f.saved)
+                    store(f.saved, (level, m, column), load(f.saved, (level, m, column)) + more)
+        else:
+            for w in range(f.size[level, WORDS]):
+                bits = load(f.bits, (level, w, column))
+                for k in range(popcount(np.uint64(f.valid[level, w]))):
+                    case = f.case[level, 32 * w + k]
+                    left = ones_at(bits, k)
+                    none = spread(0, f.weight)
+                    weight = weight + blend(left, spread(p.case_weight[case], f.weight), none)
+                    for m in range(n_sums):
+                        sums = load(f.saved, (level, m, column))
+                        more = blend(left, spread(p.case_saving[case, m], f.saved), spread(0, f.saved))
+                        store(f.saved, (level, m, column), sums + more)
+        store(f.weight, (level, column), weight)

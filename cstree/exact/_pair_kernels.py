@@ -1,0 +1,320 @@
+"""Fronts of trees of depth two: pairs of tests are counted, no child is formed.
+
+For a root test b and a second test a, the cases fall into four quadrants. The savings of one, those in
+branch 0 of both, are counted; the others follow by subtraction from what each test alone and the node
+have. Sixteen root tests are lanes of a vector.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cstree._lanes import (
+    blend,
+    convert,
+    load,
+    maximum,
+    ones_at,
+    popcount_lanes,
+    spread,
+    store,
+    where_at_least,
+)
+from cstree._numba import inlined_kernel, trailing_zeros
+from cstree.exact._front_kernels import insert, is_beaten, last_not_dearer, start_front
+from cstree.exact._layout_kernels import BLOCKS, CASES, FEATURES, GROUPED, WEIGHT, WORDS
+
+_ONE = np.uint64(1)
+# A point's code: number of nodes, then test, then what is below on the left and on the right.
+NODES_AT, TEST_AT, LEFT_AT = 52, 34, 17
+LEAF_CODE = 1 << NODES_AT
+
+
+@inlined_kernel
+def depth_two(p, f, s, level, deep):  # type: ignore[no-untyped-def]
+    """Fill the front of the node at ``level`` with all trees of depth two (one, if not ``deep``)."""
+    worst = np.int64(f.total[level, p.n_answers])
+    start_front(f, level, worst - most_saved(p, f, level), LEAF_CODE)
+    if f.size[level, FEATURES] == 0:
+        return
+    sort_by_price(f, level)
+    if deep:
+        count_pairs(p, f, s, level)
+    else:
+        forbid_pairs(f, s, level)
+    n_prices = best_by_price(p, f, s, level)
+    for i in range(f.size[level, FEATURES]):
+        s.place[f.alive[level, i]] = i
+    for j in range(f.size[level, FEATURES]):
+        root_feature(p, f, s, level, f.order[level, j], n_prices, worst)
+    for i in range(f.size[level, FEATURES]):
+        s.place[f.alive[level, i]] = -1
+    name_tests(f, s, level)
+
+
+@inlined_kernel
+def most_saved(p, f, level):  # type: ignore[no-untyped-def]
+    """What the best answer saves for all cases of a node."""
+    most = f.total[level, 0]
+    for m in range(1, p.n_answers):
+        most = max(most, f.total[level, m])
+    return np.int64(most)
+
+
+@inlined_kernel
+def sort_by_price(f, level):  # type: ignore[no-untyped-def]
+    """Order the features that are left by what they cost at this node."""
+    for i in range(f.size[level, FEATURES]):
+        pay = f.pay[level, f.alive[level, i]]
+        j = i
+        while j > 0 and f.pay[level, f.alive[level, f.order[level, j - 1]]] > pay:
+            f.order[level, j] = f.order[level, j - 1]
+            j -= 1
+        f.order[level, j] = i
+
+
+@inlined_kernel
+def forbid_pairs(f, s, level):  # type: ignore[no-untyped-def]
+    """No second tests."""
+    for i in range(f.size[level, FEATURES]):
+        for block in range(f.size[level, BLOCKS]):
+            store(s.gain, (0, i, 16 * block), spread(-1, s.gain))
+            store(s.gain, (1, i, 16 * block), spread(-1, s.gain))
+
+
+@inlined_kernel
+def count_pairs(p, f, s, level):  # type: ignore[no-untyped-def]
+    """For every root and every feature, the most that a second test of the feature saves in each branch."""
+    n_cases = f.size[level, CASES]
+    for i in range(f.size[level, FEATURES]):
+        for block in range(f.size[level, BLOCKS]):
+            column = 16 * block
+            none = spread(-1, s.gain)
+            best_left, best_right = none, none
+            for a in range(f.first[level, i], f.first[level, i + 1]):
+                both = add_up_pair(p, f, s, level, a, column)
+                left, right = best_of_quadrants(p, f, s, level, a, column)
+                if p.minimum > 1:
+                    least = spread(p.minimum, s.gain)
+                    here = convert(load(f.support, (level, column)), s.gain)
+                    one, two = convert(both, s.gain), here - convert(both, s.gain)
+                    n_a = np.int64(f.support[level, a])
+                    left = where_at_least(two, least, where_at_least(one, least, left, none), none)
+                    one, two = spread(n_a, s.gain) - one, spread(n_cases - n_a, s.gain) - two
+                    right = where_at_least(two, least, where_at_least(one, least, right, none), none)
+                best_left, best_right = maximum(best_left, left), maximum(best_right, right)
+            store(s.gain, (0, i, column), best_left)
+            store(s.gain, (1, i, column), best_right)
+
+
+@inlined_kernel
+def add_up_pair(p, f, s, level, a, column):  # type: ignore[no-untyped-def]
+    """Write to ``s.pair`` the savings of the cases in branch 0 of ``a`` and of each lane; return their number."""
+    for m in range(p.n_answers):
+        store(s.pair, (m, 0), spread(0, s.pair))
+    all_cases = spread(0, f.bits)
+    if p.kind == GROUPED:
+        for g in range(p.group_weight.shape[0]):
+            count = spread(0, f.bits)
+            for w in range(f.group_start[level, g], f.group_start[level, g + 1]):
+                both = load(f.bits, (level, w, column)) & spread(f.bits[level, w, a], f.bits)
+                count = count + popcount_lanes(both)
+            all_cases = all_cases + count
+            # The last entry of a group is its worst cost, which pairs do not need.
+            for e in range(p.saving_start[g], p.saving_start[g + 1] - 1):
+                m = p.saving_answer[e]
+                more = convert(count, s.pair) * spread(p.saving[e], s.pair)
+                store(s.pair, (m, 0), load(s.pair, (m, 0)) + more)
+    else:
+        for w in range(f.size[level, WORDS]):
+            bits = load(f.bits, (level, w, column))
+            rest = np.uint64(f.bits[level, w, a])
+            all_cases = all_cases + popcount_lanes(bits & spread(f.bits[level, w, a], f.bits))
+            while rest != 0:
+                k = trailing_zeros(rest)
+                rest &= rest - _ONE
+                case = f.case[level, 32 * w + k]
+                left = ones_at(bits, k)
+                for m in range(p.n_answers):
+                    more = blend(left, spread(p.case_saving[case, m], s.pair), spread(0, s.pair))
+                    store(s.pair, (m, 0), load(s.pair, (m, 0)) + more)
+    return all_cases
+
+
+@inlined_kernel
+def best_of_quadrants(p, f, s, level, a, column):  # type: ignore[no-untyped-def]
+    """Greatest savings in both branches of each root when ``a`` is tested below."""
+    both = load(s.pair, (0, 0))
+    root = load(f.saved, (level, 0, column)) - both
+    second = spread(f.saved[level, 0, a], s.pair) - both
+    neither = spread(f.total[level, 0] - f.saved[level, 0, a], s.pair) - root
+    for m in range(1, p.n_answers):
+        both_m = load(s.pair, (m, 0))
+        root_m = load(f.saved, (level, m, column)) - both_m
+        second_m = spread(f.saved[level, m, a], s.pair) - both_m
+        neither_m = spread(f.total[level, m] - f.saved[level, m, a], s.pair) - root_m
+        both, root = maximum(both, both_m), maximum(root, root_m)
+        second, neither = maximum(second, second_m), maximum(neither, neither_m)
+    return both + root, second + neither
+
+
+@inlined_kernel
+def best_by_price(p, f, s, level):  # type: ignore[no-untyped-def]
+    """Most that a leaf, or any second test up to a price, saves in each branch of each root.
+
+    Fills ``s.best``, ``s.price`` and ``s.class_end``; returns the number of different prices.
+    """
+    n = 0
+    for j in range(f.size[level, FEATURES]):
+        pay = f.pay[level, f.alive[level, f.order[level, j]]]
+        if j == 0 or pay != s.price[n - 1]:
+            s.price[n] = pay
+            n += 1
+        s.class_end[n - 1] = j + 1
+    for block in range(f.size[level, BLOCKS]):
+        column = 16 * block
+        left = load(f.saved, (level, 0, column))
+        right = spread(f.total[level, 0], s.gain) - left
+        for m in range(1, p.n_answers):
+            saved = load(f.saved, (level, m, column))
+            left = maximum(left, saved)
+            right = maximum(right, spread(f.total[level, m], s.gain) - saved)
+        store(s.best, (0, 0, column), left)
+        store(s.best, (1, 0, column), right)
+        j = 0
+        for k in range(n):
+            while j < s.class_end[k]:
+                i = f.order[level, j]
+                left = maximum(left, load(s.gain, (0, i, column)))
+                right = maximum(right, load(s.gain, (1, i, column)))
+                j += 1
+            store(s.best, (0, k + 1, column), left)
+            store(s.best, (1, k + 1, column), right)
+    return n
+
+
+@inlined_kernel
+def root_feature(p, f, s, level, i, n_prices, worst):  # type: ignore[no-untyped-def]
+    """Insert the trees whose root tests a feature."""
+    feature = f.alive[level, i]
+    base = f.size[level, WEIGHT] * f.pay[level, feature]
+    n_extra = -1
+    for b in range(f.first[level, i], f.first[level, i + 1]):
+        most = np.int64(s.best[0, n_prices, b]) + np.int64(s.best[1, n_prices, b])
+        at = last_not_dearer(f, level, base, 0)
+        if is_beaten(f, level, at, worst - most, base):
+            continue
+        if n_extra < 0:
+            n_extra = list_cheaper(p, f, s, level, feature)
+        weight = f.weight[level, b]
+        n_left = list_branch(s, 0, b, n_prices, n_extra, weight)
+        n_right = list_branch(s, 1, b, n_prices, n_extra, f.size[level, WEIGHT] - weight)
+        for left in range(n_left):
+            x2 = base + s.list_price[0, left]
+            rest = worst - s.list_saved[0, left]
+            at = last_not_dearer(f, level, x2, at)
+            if is_beaten(f, level, at, rest - s.list_saved[1, n_right - 1], x2):
+                continue
+            place = at
+            for right in range(n_right):
+                y2 = x2 + s.list_price[1, right]
+                items = s.list_item[0, left] << LEFT_AT | s.list_item[1, right]
+                nodes = 3 + 2 * np.int64(left > 0) + 2 * np.int64(right > 0)
+                code = nodes << NODES_AT | np.int64(b + 1) << TEST_AT | items
+                place = last_not_dearer(f, level, y2, place)
+                place = insert(f, s, level, place, rest - s.list_saved[1, right], y2, code, 0)
+
+
+@inlined_kernel
+def list_cheaper(p, f, s, level, feature):  # type: ignore[no-untyped-def]
+    """List the features that get cheaper once ``feature`` is paid, cheapest first; return their number."""
+    n = 0
+    for e in range(p.sharer_start[feature], p.sharer_start[feature + 1]):
+        other = p.sharer[e]
+        i = s.place[other]
+        if i < 0:
+            continue
+        price = price_after(p, f, level, other, feature)
+        if price < f.pay[level, other]:
+            j = n
+            while j > 0 and s.extra_price[j - 1] > price:
+                s.extra_price[j] = s.extra_price[j - 1]
+                s.extra[j] = s.extra[j - 1]
+                j -= 1
+            s.extra_price[j] = price
+            s.extra[j] = i
+            n += 1
+    return n
+
+
+@inlined_kernel
+def price_after(p, f, level, feature, paid):  # type: ignore[no-untyped-def]
+    """What a feature costs at a node once another one is paid too."""
+    price = np.int64(0)
+    for e in range(p.step_start[feature], p.step_start[feature + 1]):
+        step = np.uint64(p.step[e])
+        word = step >> np.uint64(6)
+        if ((f.paid[level, word] | p.pays[paid, word]) >> (step & np.uint64(63))) & _ONE == 0:
+            price += p.price[e]
+    return price
+
+
+@inlined_kernel
+def list_branch(s, branch, b, n_prices, n_extra, weight):  # type: ignore[no-untyped-def]
+    """Front of a branch of root ``b`` with at most one test: savings, price, and which test it is.
+
+    Items: 0 a leaf, ``1 + k`` the best test of price ``k``, ``1 + A + i`` a test of feature ``i`` at the
+    lower price it has below this root. Returns the number of points.
+    """
+    saved = np.int64(s.best[branch, 0, b])
+    most = np.int64(s.best[branch, n_prices, b])
+    s.list_saved[branch, 0] = saved
+    s.list_price[branch, 0] = 0
+    s.list_item[branch, 0] = 0
+    n, e, k = 1, 0, 0
+    while saved < most:
+        if e < n_extra and (k == n_prices or s.extra_price[e] <= s.price[k]):
+            price, found = s.extra_price[e], np.int64(s.gain[branch, s.extra[e], b])
+            item = np.int64(s.place.shape[0] + 1 + s.extra[e])
+            e += 1
+        else:
+            price, found, item = s.price[k], np.int64(s.best[branch, k + 1, b]), np.int64(k + 1)
+            k += 1
+        if found > saved:
+            saved = found
+            price *= weight
+            if s.list_price[branch, n - 1] < price:
+                n += 1
+            s.list_saved[branch, n - 1] = saved
+            s.list_price[branch, n - 1] = price
+            s.list_item[branch, n - 1] = item
+    return n
+
+
+@inlined_kernel
+def name_tests(f, s, level):  # type: ignore[no-untyped-def]
+    """Replace lanes and items in the codes of a front by candidates and features."""
+    low = (1 << LEFT_AT) - 1
+    for point in range(f.size[level, 6]):
+        code = f.code[level, point]
+        b = (code >> TEST_AT & low) - 1
+        if b >= 0:
+            left = name_item(f, s, level, 0, b, code >> LEFT_AT & low)
+            right = name_item(f, s, level, 1, b, code & low)
+            test = np.int64(f.candidate[level, b] + 1)
+            f.code[level, point] = code >> NODES_AT << NODES_AT | test << TEST_AT | left << LEFT_AT | right
+
+
+@inlined_kernel
+def name_item(f, s, level, branch, b, item):  # type: ignore[no-untyped-def]
+    """One more than the feature that an item of :func:`list_branch` tests; 0 for a leaf."""
+    if item == 0:
+        return np.int64(0)
+    n_features = s.place.shape[0]
+    if item > n_features:
+        return np.int64(f.alive[level, item - n_features - 1] + 1)
+    wanted = s.best[branch, item, b]
+    j = s.class_end[item - 2] if item > 1 else 0
+    while s.gain[branch, f.order[level, j], b] != wanted:
+        j += 1
+    return np.int64(f.alive[level, f.order[level, j]] + 1)

@@ -1,0 +1,251 @@
+"""An exact search's problem as its kernels see it: whole numbers for costs, prices and weights."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cstree.exact.integers import IntegerScale, as_integers, fit_integers
+from cstree.tree._bit_kernels import GROUPED, PER_CASE, WEIGHTED
+from cstree.tree.problem import TreeProblem
+
+__all__ = ["MOST_CANDIDATES", "ExactArrays", "build_exact_arrays"]
+
+# A point of a front remembers its test and those below in 17 bits each.
+MOST_CANDIDATES = 2**17 - 2
+# Sums of 32-bit lanes must not overflow.
+_LARGEST_INT32 = 2**31 - 1
+_LARGEST_INT64 = 2**61
+
+
+class ExactArrays(NamedTuple):
+    """A problem as the kernels see it.
+
+    ``F`` candidate tests of ``A`` features, ``W`` 64-bit words, ``G`` groups of cases, ``M`` answers.
+    What an answer saves, compared with a case's worst answer, is summed instead of what it costs: the
+    savings of most answers are 0, so most products vanish. ``cost = worst - greatest saving``.
+    """
+
+    bits: NDArray[np.uint64]  # (F, W) cases that take branch 0
+    feature: NDArray[np.int32]  # (F,) place of the tested feature among the A, ascending
+    candidate_start: NDArray[np.int32]  # (A + 1,) first candidate of each feature
+    words: NDArray[np.uint64]  # (W,) all cases
+    group_start: NDArray[np.int32]  # (G + 1,) first word of each group
+    group_weight: NDArray[np.int64]  # (G,) weight of a case (GROUPED)
+    saving_start: NDArray[np.int32]  # (G + 1,) first entry of each group (GROUPED)
+    saving_answer: NDArray[np.int32]  # (entries,) answer
+    saving: NDArray[np.int_]  # (entries,) what a case of the group saves, int32 or int64
+    case_weight: NDArray[np.int64]  # (64 W,) (other kinds)
+    case_saving: NDArray[np.int_]  # (64 W, M + 1) (other kinds)
+    total: NDArray[np.int_]  # (M + 1,) savings of all cases; last: their worst costs
+    step_start: NDArray[np.int32]  # (A + 1,) first entry of each feature
+    step: NDArray[np.int32]  # (entries,)
+    price: NDArray[np.int64]  # (entries,)
+    pays: NDArray[np.uint64]  # (A, P) steps that a test of the feature leaves paid, as bits
+    cares: NDArray[np.uint64]  # (A, P) steps that the feature's price depends on
+    sharer_start: NDArray[np.int32]  # (A + 1,)
+    sharer: NDArray[np.int32]  # (entries,) features whose price falls when the feature is paid
+    kind: int
+    n_answers: int
+    n_cases: int
+    weight: int  # of all cases
+    minimum: int  # least support of a branch, at least 1
+
+
+class Units(NamedTuple):
+    """What the integers stand for."""
+
+    cost: float  # misclassification cost of one unit, for a sum over cases
+    price: float  # test cost of one unit, for a sum over cases
+    unavoidable: float  # what the cases cost at least, whatever is answered
+    exact: bool  # whether no figure was rounded
+
+
+class Candidates(NamedTuple):
+    """Candidate tests as :meth:`TreeProblem.tree` takes them, sorted by feature."""
+
+    test: NDArray[np.int32]
+    mask: NDArray[np.uint64]
+    feature: NDArray[np.int64]  # of the table
+
+
+def build_exact_arrays(problem: TreeProblem, subset_limit: int) -> tuple[ExactArrays, Units, Candidates]:
+    """Scale the figures of a problem to integers and gather its candidate tests.
+
+    Raises
+    ------
+    ValueError
+        A categorical feature has more than ``subset_limit`` subsets, or there are too many candidates.
+    """
+    candidates, bits = _candidates(problem, subset_limit)
+    arrays = problem.arrays
+    savings, unavoidable = _savings(problem)
+    weights, prices, price_unit, price_exact = _weights_and_prices(problem, savings.weight)
+    features, place = np.unique(candidates.feature, return_inverse=True)
+    units = Units(savings.scale.unit, price_unit, unavoidable, savings.scale.exact and price_exact)
+    grouped = arrays.kind == GROUPED
+    start, answer, amount = _entries(savings.saving if grouped else savings.saving[:0])
+    none = np.zeros((1, 1), dtype=savings.saving.dtype)
+    return (
+        ExactArrays(
+            bits=bits,
+            feature=place.astype(np.int32),
+            candidate_start=np.searchsorted(place, np.arange(len(features) + 1)).astype(np.int32),
+            words=arrays.words,
+            group_start=arrays.group_start.astype(np.int32),
+            group_weight=weights if grouped else np.zeros(len(arrays.group_class), np.int64),
+            saving_start=start if grouped else np.zeros(len(arrays.group_class) + 1, np.int32),
+            saving_answer=answer,
+            saving=amount,
+            case_weight=np.zeros(1, np.int64) if grouped else weights,
+            case_saving=none if grouped else savings.saving,
+            total=savings.total,
+            **_steps(problem, features, prices),
+            kind=arrays.kind,
+            n_answers=savings.saving.shape[1] - 1,
+            n_cases=problem.dataset.n_samples,
+            weight=int(weights @ savings.size if grouped else weights.sum()),
+            minimum=max(1, problem.min_support),
+        ),
+        units,
+        candidates,
+    )
+
+
+def _candidates(problem: TreeProblem, subset_limit: int) -> tuple[Candidates, NDArray[np.uint64]]:
+    """List all candidate tests with their bits: those that have a row, and every subset of the other features."""
+    listed, arrays = problem.candidates, problem.arrays
+    tests = [np.arange(len(listed), dtype=np.int32)]
+    masks = [np.zeros(len(listed), dtype=np.uint64)]
+    features = [listed.feature]
+    rows = [arrays.bits[: len(listed)]]
+    for k, j in enumerate(arrays.subset_feature):
+        n_groups = int(arrays.category_count[k])
+        n_subsets = 2 ** (n_groups - 1) - 1
+        if n_subsets > subset_limit:
+            raise ValueError(
+                f"feature {problem.dataset.schema[int(j)].name!r} has {n_groups} categories and so {n_subsets} "
+                f"subsets; the exact search tries at most {subset_limit} a feature. Join rare categories, "
+                "declare an ordered feature numeric, or raise subset_limit."
+            )
+        first = int(arrays.category_first[k])
+        subsets = np.zeros((n_subsets + 1, arrays.bits.shape[1]), dtype=np.uint64)
+        for group in range(n_groups - 1):
+            subsets[2**group : 2 ** (group + 1)] = subsets[: 2**group] | arrays.category_bits[first + group]
+        sides = (1, 0) if problem.dataset.schema[int(j)].has_missing else (0,)
+        for left in sides:
+            missing = arrays.category_bits[first + n_groups]
+            rows.append(subsets[1:] | missing if left else subsets[1:])
+            tests.append(np.full(n_subsets, len(arrays.bits) + 2 * k + left, dtype=np.int32))
+            masks.append(np.arange(1, n_subsets + 1, dtype=np.uint64))
+            features.append(np.full(n_subsets, j, dtype=np.int64))
+    feature = np.concatenate(features)
+    if len(feature) > MOST_CANDIDATES:
+        raise ValueError(
+            f"there are {len(feature)} candidate tests; the exact search takes at most {MOST_CANDIDATES}. "
+            "Use fewer bins (max_bins), or search='nnia'."
+        )
+    order = np.argsort(feature, kind="stable")
+    found = Candidates(np.concatenate(tests)[order], np.concatenate(masks)[order], feature[order])
+    return found, np.ascontiguousarray(np.concatenate(rows)[order])
+
+
+class _Savings(NamedTuple):
+    saving: NDArray[
+        np.int_
+    ]  # (G, M + 1) of a case of each group, or (64 W, M + 1) of each case; last: worst cost
+    total: NDArray[np.int_]  # (M + 1,)
+    size: NDArray[np.int64]  # cases of each row
+    weight: NDArray[np.float64]  # weight of a case of each row
+    scale: IntegerScale
+
+
+def _savings(problem: TreeProblem) -> tuple[_Savings, float]:
+    """What each answer saves over the worst one, for a case of each group or for each case."""
+    arrays = problem.arrays
+    if arrays.kind == PER_CASE:
+        cost = arrays.columns[2:].T * arrays.cost_unit
+        weight = arrays.columns[0] * arrays.weight_unit
+        size = (weight > 0).astype(np.int64)
+    else:
+        group_cost = arrays.matrix[arrays.group_class]
+        if arrays.kind == WEIGHTED:
+            group = np.repeat(np.arange(len(group_cost)), 64 * np.diff(arrays.group_start))
+            weight = arrays.columns[0] * arrays.weight_unit
+            size = (weight > 0).astype(np.int64)
+            cost = group_cost[group] * weight[:, None]
+        else:
+            weight = arrays.group_weight * arrays.weight_unit
+            bits = np.bitwise_count(arrays.words).astype(np.int64)
+            size = np.add.reduceat(bits, arrays.group_start[:-1])
+            cost = group_cost * weight[:, None]
+    least, worst = cost.min(axis=1), cost.max(axis=1)
+    figures = np.column_stack([worst[:, None] - cost, worst - least])
+    scale = fit_integers(figures, size @ (worst - least), _LARGEST_INT64)
+    saving = as_integers(figures, scale)
+    total = size @ saving
+    dtype = np.int32 if total.max(initial=0) <= _LARGEST_INT32 else np.int64
+    return _Savings(saving.astype(dtype), total.astype(dtype), size, weight, scale), float(size @ least)
+
+
+def _weights_and_prices(
+    problem: TreeProblem, weight: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], float, bool]:
+    """Integers whose products sum without overflow."""
+    prices = problem.arrays.prices
+    most = float(prices.sum()) or 1.0
+    total = problem.dataset.total_weight
+    price_scale = fit_integers(prices, most, 2**30)
+    weight_scale = fit_integers(weight, total, int(_LARGEST_INT64 / (most / price_scale.unit)))
+    return (
+        as_integers(weight, weight_scale),
+        as_integers(prices, price_scale),
+        price_scale.unit * weight_scale.unit,
+        price_scale.exact and weight_scale.exact,
+    )
+
+
+def _entries(saving: NDArray[np.int_]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int_]]:
+    """The nonzero savings of each group, worst costs included as the last answer."""
+    group, answer = np.nonzero(saving)
+    start = np.searchsorted(group, np.arange(len(saving) + 1)).astype(np.int32)
+    if len(group) == 0:
+        return start, np.zeros(1, np.int32), np.zeros(1, saving.dtype)
+    return start, answer.astype(np.int32), saving[group, answer]
+
+
+def _steps(
+    problem: TreeProblem, features: NDArray[np.int64], prices: NDArray[np.int64]
+) -> dict[str, NDArray]:
+    """Steps and prices of the features that have candidates, and who shares steps with whom."""
+    arrays = problem.arrays
+    entries = [range(int(arrays.step_start[j]), int(arrays.step_start[j + 1])) for j in features]
+    flat = [e for of_feature in entries for e in of_feature]
+    used = sorted({int(arrays.steps[e]) for e in flat if prices[e] > 0})
+    number = {step: i for i, step in enumerate(used)}
+    n_words = max(1, -(-len(used) // 64))
+    pays = np.zeros((max(len(features), 1), n_words), dtype=np.uint64)
+    cares = np.zeros_like(pays)
+    start, steps, price = [0], [], []
+    for place, of_feature in enumerate(entries):
+        for e in of_feature:
+            if (step := number.get(int(arrays.steps[e]))) is None:
+                continue
+            pays[place, step // 64] |= np.uint64(1 << step % 64)
+            if prices[e] > 0:
+                cares[place, step // 64] |= np.uint64(1 << step % 64)
+                steps.append(step)
+                price.append(int(prices[e]))
+        start.append(len(steps))
+    shared = [np.flatnonzero((pays[a] & cares).any(axis=1)) for a in range(len(features))]
+    return {
+        "step_start": np.array(start, np.int32),
+        "step": np.array(steps or [0], np.int32),
+        "price": np.array(price or [0], np.int64),
+        "pays": pays,
+        "cares": cares,
+        "sharer_start": np.cumsum([0, *map(len, shared)]).astype(np.int32),
+        "sharer": np.concatenate([*shared, np.zeros(1, np.intp)]).astype(np.int32),
+    }

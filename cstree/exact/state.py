@@ -1,0 +1,242 @@
+"""Memory of an exact search: one frame for each level of the tree, and the fronts found so far."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cstree._lanes import LANES
+from cstree.exact._kernels import DEPTH, ENTRIES_A_STEP, N_COUNTERS, USED, fill_table
+from cstree.exact._layout_kernels import BLOCKS, CASES, LANES_USED, N_SIZES, WEIGHT, WORDS
+from cstree.exact._pair_kernels import LEAF_CODE
+from cstree.exact.arrays import ExactArrays
+
+__all__ = ["Frames", "Scratch", "Solved", "State", "make_state", "with_larger_fronts", "with_more_solved"]
+
+
+class Frames(NamedTuple):
+    """What the search knows of the node it stands at on each level; ``L`` levels.
+
+    Level 0 is the table as it is given, level 1 the root, level 2 one of its children, and so on. A frame
+    holds its cases gathered into 32-bit words of one group each, and the candidates that split them side by
+    side, so that sixteen are counted at once. ``V`` words, ``C`` lanes.
+    """
+
+    bits: NDArray[np.uint32]  # (L, V, C) cases of each word that take branch 0 of each candidate
+    rows: NDArray[np.uint16]  # (L, 32 V, C / 16) the same by case
+    case: NDArray[np.int32]  # (L, 32 V) place of the case in the table
+    group_start: NDArray[np.int32]  # (L, G + 1) first word of each group
+    valid: NDArray[np.uint32]  # (L, V) bits that are cases
+    candidate: NDArray[np.int32]  # (L, C)
+    feature: NDArray[np.int32]  # (L, C)
+    alive: NDArray[np.int32]  # (L, A) features with a candidate
+    first: NDArray[np.int32]  # (L, A + 1) first lane of each of them
+    saved: NDArray[np.int_]  # (L, M + 1, C) savings of each answer in branch 0; last: worst costs
+    support: NDArray[np.int32]  # (L, C) cases in branch 0
+    weight: NDArray[np.int64]  # (L, C) their weight
+    total: NDArray[np.int_]  # (L, M + 1) savings of all cases of the node
+    size: NDArray[np.int64]  # (L, N_SIZES) see _layout_kernels
+    words: NDArray[np.uint64]  # (L, W) cases of the node in the order of the table
+    paid: NDArray[np.uint64]  # (L, P) steps paid above
+    pay: NDArray[np.int64]  # (L, A) what a feature costs there
+    order: NDArray[np.int32]  # (L, A) places in ``alive``, cheapest first
+    key: NDArray[np.uint64]  # (L, 2) see _kernels.make_key
+    f1: NDArray[np.int64]  # (L, points) the front so far
+    f2: NDArray[np.int64]
+    code: NDArray[np.int64]
+    kids: NDArray[np.int64]
+
+
+class Scratch(NamedTuple):
+    """Room for one step of the search."""
+
+    mask: NDArray[np.uint32]  # (V,) cases of a child
+    child_words: NDArray[np.uint64]  # (W,)
+    child_count: NDArray[np.int32]  # (C,)
+    child_total: NDArray[np.int_]  # (M + 1,)
+    lane: NDArray[np.int32]  # (C,) lanes that split the child
+    source: NDArray[np.int32]  # (32 V,)
+    wide: NDArray[np.uint32]  # (V, C)
+    place: NDArray[np.int32]  # (A,) place of a feature in ``alive``; -1: it has none
+    pair: NDArray[np.int_]  # (M, 16)
+    gain: NDArray[np.int_]  # (2, A, C) best savings of either branch of a root, split by a feature
+    best: NDArray[np.int_]  # (2, A + 1, C) the same for features up to a price
+    price: NDArray[np.int64]  # (A,) those prices
+    class_end: NDArray[np.int32]  # (A,)
+    extra_price: NDArray[np.int64]  # (A,)
+    extra: NDArray[np.int32]  # (A,)
+    list_saved: NDArray[np.int64]  # (2, 2 A + 1)
+    list_price: NDArray[np.int64]
+    list_item: NDArray[np.int64]
+    side: NDArray[np.int64]  # (2, 3) first point, number of points and entry of each child's front
+    counters: NDArray[np.int64]  # (N_COUNTERS,) see _kernels
+
+
+class Solved(NamedTuple):
+    """Fronts of the subproblems solved so far, found by a hash of case set, paid steps and depth.
+
+    Points 0 and 1 are room for the fronts of leaves.
+    """
+
+    table: NDArray[np.int32]  # (power of two,) entry; -1: none
+    key: NDArray[np.uint64]  # (entries, 2)
+    start: NDArray[np.int64]  # (entries,) first point
+    kid_start: NDArray[np.int64]  # (entries,) first of ``kids``; -1: depth two
+    length: NDArray[np.int32]  # (entries,)
+    f1: NDArray[np.int64]  # (points,)
+    f2: NDArray[np.int64]
+    code: NDArray[np.int64]
+    kids: NDArray[np.int64]
+
+
+State = tuple[Frames, Scratch, Solved]
+
+_FRONT_ARRAYS = ("f1", "f2", "code", "kids")
+# Room at the start; it is doubled when it runs out.
+FIRST_POINTS = 512  # of the front of a frame
+FIRST_ENTRIES = 2048
+
+
+def make_state(p: ExactArrays, max_depth: int) -> State:
+    """Memory for trees of up to ``max_depth`` splits on a path, at the start of a search."""
+    frames = _make_frames(p, max(max_depth, 2))
+    scratch = _make_scratch(p, frames)
+    scratch.counters[DEPTH] = max_depth
+    scratch.counters[USED] = 2
+    _fill_table_frame(p, frames)
+    return frames, scratch, _make_solved()
+
+
+def _make_frames(p: ExactArrays, levels: int) -> Frames:
+    n_words, n_features = 2 * len(p.words), len(p.pays)
+    n_lanes = -(-max(len(p.feature), 1) // LANES) * LANES
+    dtype: Any = p.total.dtype
+    i32, i64 = np.int32, np.int64
+    return Frames(
+        bits=np.zeros((levels, n_words, n_lanes), np.uint32),
+        rows=np.zeros((levels, 32 * n_words, n_lanes // LANES), np.uint16),
+        case=np.zeros((levels, 32 * n_words), i32),
+        group_start=np.zeros((levels, len(p.group_weight) + 1), i32),
+        valid=np.zeros((levels, n_words), np.uint32),
+        candidate=np.zeros((levels, n_lanes), i32),
+        feature=np.zeros((levels, n_lanes), i32),
+        alive=np.zeros((levels, n_features), i32),
+        first=np.zeros((levels, n_features + 1), i32),
+        saved=np.zeros((levels, p.n_answers + 1, n_lanes), dtype),
+        support=np.zeros((levels, n_lanes), i32),
+        weight=np.zeros((levels, n_lanes), i64),
+        total=np.zeros((levels, p.n_answers + 1), dtype),
+        size=np.zeros((levels, N_SIZES), i64),
+        words=np.zeros((levels, len(p.words)), np.uint64),
+        paid=np.zeros((levels, p.pays.shape[1]), np.uint64),
+        pay=np.zeros((levels, n_features), i64),
+        order=np.zeros((levels, n_features), i32),
+        key=np.zeros((levels, 2), np.uint64),
+        **{name: np.zeros((levels, FIRST_POINTS), i64) for name in _FRONT_ARRAYS},
+    )
+
+
+def _make_scratch(p: ExactArrays, frames: Frames) -> Scratch:
+    n_words, n_lanes, n_features = len(p.words) * 2, frames.bits.shape[2], len(p.pays)
+    dtype: Any = p.total.dtype
+    i32, i64 = np.int32, np.int64
+    return Scratch(
+        mask=np.zeros(n_words, np.uint32),
+        child_words=np.zeros(len(p.words), np.uint64),
+        child_count=np.zeros(n_lanes, i32),
+        child_total=np.zeros(p.n_answers + 1, dtype),
+        lane=np.zeros(n_lanes + 1, i32),
+        source=np.zeros(32 * n_words, i32),
+        wide=np.zeros((n_words, n_lanes), np.uint32),
+        place=np.full(n_features, -1, i32),
+        pair=np.zeros((p.n_answers, LANES), dtype),
+        gain=np.zeros((2, n_features, n_lanes), dtype),
+        best=np.zeros((2, n_features + 1, n_lanes), dtype),
+        price=np.zeros(n_features, i64),
+        class_end=np.zeros(n_features, i32),
+        extra_price=np.zeros(n_features, i64),
+        extra=np.zeros(n_features, i32),
+        list_saved=np.zeros((2, 2 * n_features + 1), i64),
+        list_price=np.zeros((2, 2 * n_features + 1), i64),
+        list_item=np.zeros((2, 2 * n_features + 1), i64),
+        side=np.zeros((2, 3), i64),
+        counters=np.zeros(N_COUNTERS, i64),
+    )
+
+
+def _make_solved() -> Solved:
+    entries, points = FIRST_ENTRIES, 16 * FIRST_ENTRIES
+    solved = Solved(
+        table=np.full(2 * entries, -1, np.int32),
+        key=np.zeros((entries, 2), np.uint64),
+        start=np.zeros(entries, np.int64),
+        kid_start=np.zeros(entries, np.int64),
+        length=np.zeros(entries, np.int32),
+        **{name: np.zeros(points, np.int64) for name in _FRONT_ARRAYS},
+    )
+    solved.code[:2] = LEAF_CODE
+    return solved
+
+
+def _fill_table_frame(p: ExactArrays, frames: Frames) -> None:
+    """Fill level 0: all cases and all candidates, 32 cases a word."""
+    n = len(p.feature)
+    if n:
+        frames.bits[0, :, :n] = _halves(p.bits).T
+        by_case = np.unpackbits(_halves(p.bits).astype("<u4").view(np.uint8), axis=1, bitorder="little").T
+        packed = np.zeros((len(by_case), 2 * frames.rows.shape[2]), np.uint8)
+        packed[:, : -(-n // 8)] = np.packbits(by_case, axis=1, bitorder="little")
+        frames.rows[0] = packed.view("<u2")
+    frames.case[0] = np.arange(frames.case.shape[1])
+    frames.group_start[0] = 2 * p.group_start
+    frames.valid[0] = _halves(p.words)
+    frames.candidate[0, :n] = np.arange(n)
+    frames.feature[0, :n] = p.feature
+    frames.total[0] = p.total
+    frames.words[0] = p.words
+    for a in range(len(p.step_start) - 1):
+        frames.pay[0, a] = p.price[p.step_start[a] : p.step_start[a + 1]].sum()
+    size = frames.size[0]
+    size[WORDS], size[LANES_USED], size[BLOCKS] = frames.bits.shape[1], n, -(-n // LANES)
+    size[CASES], size[WEIGHT] = p.n_cases, p.weight
+
+
+def _halves(words: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """Each 64-bit word as two of 32, the low half first."""
+    both = np.stack([words & np.uint64(0xFFFFFFFF), words >> np.uint64(32)], axis=-1)
+    return both.reshape(*words.shape[:-1], -1).astype(np.uint32)
+
+
+def with_larger_fronts(frames: Frames) -> Frames:
+    """Room for twice as many points on the fronts of the frames."""
+    grown = {
+        name: np.concatenate([array, np.zeros_like(array)], axis=1)
+        for name in _FRONT_ARRAYS
+        for array in [getattr(frames, name)]
+    }
+    return frames._replace(**grown)
+
+
+def with_more_solved(solved: Solved, n_entries: int, n_points: int, n_kids: int, room: int) -> Solved:
+    """Twice the room for whatever of entries, points and kids is short of it; ``room`` points must fit."""
+    grown: dict[str, NDArray[Any]] = {}
+
+    def lengthen(names: tuple[str, ...], used: int, wanted: int) -> None:
+        for name in names:
+            array = getattr(solved, name)
+            if used + wanted > len(array):
+                larger = np.zeros((max(2 * len(array), used + wanted), *array.shape[1:]), array.dtype)
+                larger[:used] = array[:used]
+                grown[name] = larger
+
+    lengthen(("key", "start", "kid_start", "length"), n_entries, ENTRIES_A_STEP)
+    lengthen(("f1", "f2", "code"), n_points, room)
+    lengthen(("kids",), n_kids, room)
+    if "key" in grown:
+        grown["table"] = np.full(2 ** int(np.ceil(np.log2(2 * len(grown["key"])))), -1, np.int32)
+    larger_solved = solved._replace(**grown)
+    if "table" in grown:
+        fill_table(larger_solved, n_entries)
+    return larger_solved

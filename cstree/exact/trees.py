@@ -1,0 +1,154 @@
+"""Trees behind the points of a solved front, labelled on the training cases."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cstree.exact._rebuild_kernels import count_nodes, unfold
+from cstree.exact.arrays import Candidates, ExactArrays
+from cstree.exact.state import Solved
+from cstree.tree._bit_kernels import GROUPED
+from cstree.tree.evaluation import least_costly
+from cstree.tree.problem import TreeProblem
+from cstree.tree.tree import Tree
+
+__all__ = ["TreeBuilder"]
+
+
+class _Scratch(NamedTuple):
+    stack: NDArray[np.int64]  # (levels, 5)
+    words: NDArray[np.uint64]  # (levels, W)
+    saved: NDArray[np.int64]  # (M + 1,)
+
+
+class TreeBuilder:
+    """Builds the trees of a problem's fronts, many at a time.
+
+    Parameters
+    ----------
+    problem : TreeProblem
+    arrays : ExactArrays
+    candidates : Candidates
+    max_depth : int
+    """
+
+    def __init__(
+        self, problem: TreeProblem, arrays: ExactArrays, candidates: Candidates, max_depth: int
+    ) -> None:
+        self.problem = problem
+        self.arrays = arrays
+        self.candidates = candidates
+        self.most_nodes = 2 ** (max_depth + 1)
+        self.scratch = _Scratch(
+            np.zeros((2 * max_depth + 4, 5), np.int64),
+            np.zeros((max_depth + 2, len(arrays.words)), np.uint64),
+            np.zeros(arrays.n_answers + 1, np.int64),
+        )
+
+    def preorders(self, solved: Solved, entry: int) -> list[NDArray[np.int32]]:
+        """Candidates of every tree of a solved front in preorder, -1 for leaves; entry -1: one leaf."""
+        room = np.empty(self.most_nodes, np.int32)
+        n_points = int(solved.length[entry]) if entry >= 0 else 1
+        return [
+            room[: unfold(self.arrays, solved, self.scratch, entry, point, room)].copy()
+            for point in range(n_points)
+        ]
+
+    def trees(self, preorders: list[NDArray[np.int32]]) -> list[Tree]:
+        """The trees with supports, weights, label costs and answers."""
+        kinds = [self.problem.dataset.schema[int(j)].kind for j in range(len(self.problem.dataset.schema))]
+        numeric = np.array([kinds[int(j)] == "numeric" for j in self.candidates.feature] + [True])
+        # Weights may be rounded for the search, and categories need a look at every node's cases.
+        if self.arrays.kind != GROUPED or self.problem.dataset.weight is not None:
+            return [self._labelled(tests) for tests in preorders]
+        plain = [bool(numeric[tests].all()) for tests in preorders]
+        together = iter(self._counted([t for t, is_plain in zip(preorders, plain, strict=True) if is_plain]))
+        return [
+            next(together) if is_plain else self._labelled(tests)
+            for tests, is_plain in zip(preorders, plain, strict=True)
+        ]
+
+    def _labelled(self, tests: NDArray[np.int32]) -> Tree:
+        """One tree, by way of the cases."""
+        split = tests >= 0
+        if not split.any():
+            return self.problem.tree(tests, np.zeros(1, np.uint64))
+        return self.problem.tree(
+            np.where(split, self.candidates.test[tests], -1).astype(np.int32),
+            np.where(split, self.candidates.mask[tests], 0).astype(np.uint64),
+        )
+
+    def _counted(self, preorders: list[NDArray[np.int32]]) -> list[Tree]:
+        """Trees of numeric splits on unweighted cases, by way of the bits: all their nodes at once."""
+        if not preorders:
+            return []
+        starts = np.cumsum([0, *map(len, preorders)])
+        tests = np.concatenate(preorders)
+        counts = np.zeros((len(tests), len(self.arrays.group_weight)), np.int64)
+        size = np.zeros(len(tests), np.int32)
+        for start, stop in itertools.pairwise(starts):
+            count_nodes(self.arrays, self.scratch, tests[start:stop], counts[start:stop], size[start:stop])
+        columns = self._columns(tests, counts, size)
+        for column in columns.values():
+            column.flags.writeable = False
+        nothing = np.empty(0, np.int32)
+        return [
+            Tree(
+                branch_of_category=nothing,
+                **{name: column[start:stop] for name, column in columns.items()},
+            )
+            for start, stop in itertools.pairwise(starts)
+        ]
+
+    def _columns(
+        self, tests: NDArray[np.int32], counts: NDArray[np.int64], size: NDArray[np.int32]
+    ) -> dict[str, NDArray]:
+        """Arrays of the trees' nodes, one tree after the other."""
+        dataset, costs = self.problem.dataset, self.problem.costs
+        split = tests >= 0
+        table = self._splits
+        weight = counts.astype(np.float64) @ np.eye(dataset.n_classes)[self.problem.arrays.group_class]
+        label_cost = weight @ costs.matrix
+        support = counts.sum(axis=1)
+        nodes = np.flatnonzero(split)
+        heavier = np.zeros(len(tests), np.int32)
+        heavier[nodes] = support[nodes + 1] < support[nodes + 1 + size[nodes + 1]]
+        missing = np.where(table["has_missing"][tests], table["missing_branch"][tests], heavier)
+        return {
+            "feature": table["feature"][tests],
+            "threshold": table["threshold"][tests],
+            "n_branches": np.where(split, 2, 0).astype(np.int32),
+            "size": size,
+            "missing_branch": np.where(split, missing, 0).astype(np.int32),
+            "table_start": np.full(len(tests), -1, np.int32),
+            "answer": least_costly(label_cost),
+            "support": support,
+            "class_weight": weight,
+            "label_cost": label_cost,
+        }
+
+    @cached_property
+    def _splits(self) -> dict[str, NDArray]:
+        """Feature, threshold and missing branch of each candidate; the last entry is for leaves."""
+        n = len(self.candidates.feature)
+        found = {
+            "feature": np.append(self.candidates.feature, -1).astype(np.int32),
+            "threshold": np.full(n + 1, np.nan),
+            "missing_branch": np.zeros(n + 1, np.int32),
+            "has_missing": np.zeros(n + 1, np.bool_),
+        }
+        listed = self.problem.candidates
+        rows = self.candidates.test
+        for j in np.unique(self.candidates.feature):
+            feature = self.problem.dataset.schema[int(j)]
+            of_feature = np.flatnonzero(self.candidates.feature == j)
+            found["has_missing"][of_feature] = feature.has_missing
+            if feature.kind == "numeric":
+                found["threshold"][of_feature] = np.asarray(feature.cuts)[listed.cut[rows[of_feature]]]
+                found["missing_branch"][of_feature] = ~listed.missing_left[rows[of_feature]]
+        return found
