@@ -54,7 +54,7 @@ def test_cross_validation_is_minus_the_money(include: bool) -> None:
 def test_search_finds_the_cheapest_depth() -> None:
     scorer = metrics.make_cost_scorer(COSTS)
     search = GridSearchCV(
-        GreedyTreeClassifier(COSTS), {"max_depth": [0, 1, 4]}, scoring=scorer, cv=FOLDS, n_jobs=2
+        GreedyTreeClassifier(COSTS), {"max_depth": [0, 1, 4]}, scoring=scorer, cv=FOLDS
     ).fit(X, Y)
     expected = [np.mean(by_hand(GreedyTreeClassifier(COSTS, max_depth=d), COSTS)) for d in (0, 1, 4)]
     assert search.cv_results_["mean_test_score"] == pytest.approx(expected, rel=1e-12)
