@@ -102,10 +102,9 @@ class _Table:
             },
             operations={"draw": 0.75},
         )
-        self.weight: NDArray[np.float64] | None = np.array(rng.integers(1, 5, n) / 2, dtype=np.float64)
-        if rng.random() < 0.5:
-            self.weight = None
-        self.example_cost = rng.integers(0, 9, (n, self.n_classes)) * 1.0 if rng.random() < 0.3 else None
+        weight, cost = rng.integers(1, 5, n) / 2, rng.integers(0, 9, (n, self.n_classes))
+        self.weight = weight.astype(np.float64) if rng.random() < 0.5 else None
+        self.example_cost = cost.astype(np.float64) if rng.random() < 0.3 else None
         self.split = "subset" if rng.random() < 0.3 else "multiway"
 
     def dataset(self, columns: list[str] | None = None, rename: NDArray[np.intp] | None = None) -> Dataset:
