@@ -175,6 +175,8 @@ class TreeClassifier(CostSensitiveClassifier):
             value is missing is paid all the same.
         """
         leaf = self.apply(X)
+        if costs is not None and not isinstance(costs, CostModel):
+            raise TypeError(f"costs is a {type(costs).__name__}: wrap prices as CostModel(tests=...)")
         prices = self.costs_ if costs is None else costs.bind(self.schema_.names, self.classes_.tolist())
         return path_costs(self.tree_, prices)[leaf]
 

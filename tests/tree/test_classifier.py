@@ -67,10 +67,12 @@ def test_importances_by_hand() -> None:
     assert clinic_model(None).feature_importances_.tolist() == [0.0] * 4
 
 
-def test_other_prices(request: pytest.FixtureRequest) -> None:
+def test_other_prices() -> None:
     X, _, costs = clinic(100, seed=4)
     model = clinic_model()
     assert model.test_cost(X, costs=costs).tolist() == model.test_cost(X).tolist()
     dear = type(costs)(costs.misclassification, classes=costs.classes, tests=[1.0, 0.0, 0.0, 0.0])
     expected = (model.decision_path(X)[:, 4].toarray()[:, 0] > 0).astype(float)  # node 4 tests the age
     assert model.test_cost(X, costs=dear).tolist() == expected.tolist()
+    with pytest.raises(TypeError, match=r"costs is a list: wrap prices as CostModel\(tests="):
+        model.test_cost(X, costs=[1.0, 0.0, 0.0, 0.0])
