@@ -120,14 +120,18 @@ def branch_table(codes, rows, start, end, labels, weight, regret, kind, n_known,
     ----------
     codes : unsigned integer (n,)
         The feature's codes.
-    rows, labels, weight, regret, cells
-        As in :func:`tabulate`.
+    rows : int32 (n,)
     start, end : int
         Span of the node in ``rows``.
+    labels : int32 (n,)
+    weight : float64 (n,) or (0,)
+    regret : float64 (n, K) or (0, K), weighted
     kind, n_known : int
         Kind and number of categories of the feature.
     chosen : int
         Prefix or subset, as tabulated.
+    cells : float64 (most codes, n_channels)
+        Zero before and after.
     table : int32 (n_known,), filled
     """
     n_channels = cells.shape[1]
