@@ -1,0 +1,216 @@
+"""Tables of a study, made from its results file."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cstree._io import write_text
+from experiments.records import Records
+from experiments.statistics import friedman, holm, mean_ranks, resampled_t, wilcoxon
+from experiments.study import Study
+
+__all__ = ["marks", "means", "percent_of_standard", "write_report"]
+
+# Two methods differ on a set when the corrected resampled t-test says so at this level.
+LEVEL = 0.05
+
+
+def marks(study: Study) -> tuple[str, str]:
+    """Lines between which a page holds the tables of a study."""
+    return f"<!-- {study.name}: made by python -m experiments report -->", f"<!-- {study.name}: end -->"
+
+
+def write_report(
+    study: Study, records: Records, *, markdown: Path | None = None, csv: Path | None = None
+) -> str:
+    """Make the tables of the repeats that are finished for every set and method.
+
+    Parameters
+    ----------
+    study : Study
+    records : Records
+    markdown : path, optional
+        An existing file; what stands between its two marks is replaced.
+    csv : path, optional
+        Means by set and method.
+
+    Returns
+    -------
+    str
+        The tables in Markdown.
+
+    Raises
+    ------
+    ValueError
+        No repeat is finished, or the Markdown file lacks the marks.
+    """
+    cells, repeats = percent_of_standard(study, records)
+    text = _markdown(study, records, cells, repeats)
+    if csv is not None:
+        buffer = io.StringIO()
+        means(cells).round(5).to_csv(buffer, lineterminator="\n")
+        write_text(csv, buffer.getvalue())
+    if markdown is not None:
+        begin, end = marks(study)
+        page = markdown.read_text(encoding="utf-8")
+        if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
+            raise ValueError(f"{markdown.name} must hold the lines {begin} and {end}, in this order, once")
+        head, rest = page.split(begin)
+        write_text(markdown, f"{head}{begin}\n\n{text}\n{end}{rest.split(end)[1]}")
+    return text
+
+
+def percent_of_standard(study: Study, records: Records) -> tuple[pd.DataFrame, int]:
+    """One row per cell with costs in per cent of the set's standard cost, and the number of repeats.
+
+    Only repeats count of which every cell of the study's sets (those that have results) is finished.
+    """
+    names = [method.name for method in study.methods]
+    sets = [name for name in study.sets if name in records.sets]
+    cells = pd.DataFrame(records.cells)
+    if cells.empty:
+        raise ValueError("there are no results yet")
+    cells = cells[cells["set"].isin(sets) & cells["method"].isin(names)].drop_duplicates(
+        ["set", "repeat", "fold", "method"]
+    )
+    whole = len(sets) * len(names) * study.settings.folds
+    count = cells.groupby("repeat").size()
+    finished = count.index[count == whole]
+    if len(finished) == 0:
+        raise ValueError("no repeat is finished for all sets and methods yet")
+    cells = cells[cells["repeat"].isin(finished)].copy()
+    standard = cells["set"].map({name: line["standard"] for name, line in records.sets.items()})
+    cells["error_percent"] = 100 * cells["misclassification"] / standard
+    cells["test_percent"] = 100 * cells["test_cost"] / standard
+    cells["total_percent"] = cells["error_percent"] + cells["test_percent"]
+    cells["set"] = pd.Categorical(cells["set"], sets, ordered=True)
+    cells["method"] = pd.Categorical(cells["method"], names, ordered=True)
+    return cells, len(finished)
+
+
+def means(cells: pd.DataFrame) -> pd.DataFrame:
+    """Averages by set and method; of seconds the median, as other work may disturb single cells."""
+    groups = cells.assign(single_leaf=cells["leaves"] == 1).groupby(["set", "method"], observed=True)
+    measures = ["total_percent", "error_percent", "test_percent", "accuracy", "leaves", "single_leaf"]
+    result = groups[measures].mean()
+    result["depth"] = groups["depth"].mean()
+    result["seconds"] = groups["seconds"].median()
+    return result
+
+
+def _markdown(study: Study, records: Records, cells: pd.DataFrame, repeats: int) -> str:
+    table = means(cells)
+    total = table["total_percent"].unstack("method")
+    chi, p = friedman(total.to_numpy())
+    ranks = pd.Series(mean_ranks(total.to_numpy()), index=total.columns)
+    order = list(ranks.sort_values(kind="stable").index)
+    n_sets, folds = len(total), study.settings.folds
+    parts = [
+        f"{repeats} x {folds}-fold cross-validation, {n_sets} sets, {total.shape[1]} methods; misclassification "
+        f"costs: {study.settings.level}.",
+        "### Over all sets",
+        _summary(study, cells, table, ranks[order]),
+        f"Friedman test that all methods rank alike: chi-squared {chi:.1f}, {total.shape[1] - 1} degrees of "
+        f"freedom, p {_p(p)}.",
+        "### Total cost by set, in % of the standard cost",
+        _by_set(total[order]),
+        "### Test cost by set, in % of the standard cost",
+        _by_set(table["test_percent"].unstack("method")[order], bold=False),
+        "### Sets",
+        _sets(study, records),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _summary(study: Study, cells: pd.DataFrame, table: pd.DataFrame, ranks: pd.Series) -> str:
+    """One row per method, best rank first."""
+    total = table["total_percent"].unstack("method")
+    overall = table.groupby("method", observed=True).mean()
+    others = [name for name in ranks.index if name != study.reference]
+    p = dict(
+        zip(
+            others,
+            holm([wilcoxon(total[study.reference].to_numpy(), total[name].to_numpy()) for name in others]),
+            strict=True,
+        )
+    )
+    rows = []
+    for name, rank in zip(map(str, ranks.index), ranks, strict=True):
+        own = overall.loc[name]
+        against = "-" if name == study.reference else _record(study, cells, name)
+        rows.append(
+            [
+                name,
+                f"{rank:.2f}",
+                f"{own['total_percent']:.2f}",
+                f"{own['error_percent']:.2f}",
+                f"{own['test_percent']:.2f}",
+                f"{own['accuracy']:.3f}",
+                f"{own['leaves']:.1f}",
+                f"{100 * own['single_leaf']:.0f}",
+                f"{own['seconds']:.3f}",
+                against,
+                _p(p[name]) if name in p else "-",
+            ]
+        )
+    head = ["method", "mean rank", "total %", "errors %", "tests %", "accuracy", "leaves", "single leaf, %"]
+    reference = study.reference
+    return _table([*head, "seconds", f"{reference} better/same/worse", f"p against {reference}"], rows)
+
+
+def _record(study: Study, cells: pd.DataFrame, name: str) -> str:
+    """On how many sets the reference costs less, the same and more than another method."""
+    wide = cells.pivot_table(
+        index=["set", "repeat", "fold"], columns="method", values="total_percent", observed=True
+    )
+    difference = wide[study.reference] - wide[name]
+    less = more = same = 0
+    for _, own in difference.groupby("set", observed=True):
+        values = own.to_numpy()
+        if resampled_t(values, study.settings.folds) >= LEVEL:
+            same += 1
+        elif values.mean() < 0:
+            less += 1
+        else:
+            more += 1
+    return f"{less}/{same}/{more}"
+
+
+def _by_set(values: pd.DataFrame, *, bold: bool = True) -> str:
+    """One row per method, one column per set; the least of a column in bold."""
+    columns = []
+    for _, row in values.iterrows():
+        least = f"{row.min():.1f}"
+        shown = [f"{value:.1f}" for value in row]
+        columns.append([f"**{text}**" if bold and text == least else text for text in shown])
+    rows = [[name, *cells] for name, cells in zip(values.columns, zip(*columns, strict=True), strict=True)]
+    return _table(["method", *map(str, values.index)], rows)
+
+
+def _sets(study: Study, records: Records) -> str:
+    folds, limit = study.settings.folds, study.settings.max_train
+    rows = []
+    for name in study.sets:
+        if name not in records.sets:
+            continue
+        line = records.sets[name]
+        train = line["rows"] - -(-line["rows"] // folds)
+        shown = f"{train}" if limit is None or train <= limit else f"{limit}, drawn from {train}"
+        rows.append([name, line["rows"], shown, line["features"], line["classes"], f"{line['standard']:.2f}"])
+    return _table(["set", "cases", "training cases", "features", "classes", "standard cost"], rows)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join(
+        "| " + " | ".join(str(cell).replace("~", "\\~") for cell in line) + " |" for line in lines
+    )
+
+
+def _p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
