@@ -88,7 +88,7 @@ class Records:
 
     def append(self, lines: Iterable[Mapping[str, Any]]) -> None:
         """Add lines in one write, and see them onto the disk."""
-        lines = [dict(line) for line in lines]
+        lines = list(lines)
         text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
         handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
@@ -97,7 +97,7 @@ class Records:
         finally:
             os.close(handle)
         for line in lines:
-            self._take(line)
+            self._take(dict(line))
 
 
 def pack(path: Path | str) -> Path:

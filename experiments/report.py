@@ -111,8 +111,8 @@ def _markdown(study: Study, records: Records, cells: pd.DataFrame, repeats: int)
     order = list(ranks.sort_values(kind="stable").index)
     n_sets, folds = len(total), study.settings.folds
     parts = [
-        f"{repeats} x {folds}-fold cross-validation, {n_sets} sets, {total.shape[1]} methods; misclassification "
-        f"costs: {study.settings.level}.",
+        f"{repeats} x {folds}-fold cross-validation, {n_sets} sets, {total.shape[1]} methods; "
+        f"misclassification costs: {study.settings.level}.",
         "### Over all sets",
         _summary(study, cells, table, ranks[order]),
         f"Friedman test that all methods rank alike: chi-squared {chi:.1f}, {total.shape[1] - 1} degrees of "

@@ -18,7 +18,12 @@ from cstree.datasets import load_bupa, load_heart, load_hepatitis, load_pima
 
 __all__ = ["DataAbsentError", "Table", "load_table", "standard_cost"]
 
-_BUNDLED = {"heart": load_heart, "hepatitis": load_hepatitis, "pima": load_pima, "bupa": load_bupa}
+_BUNDLED: dict[str, Any] = {
+    "heart": load_heart,
+    "hepatitis": load_hepatitis,
+    "pima": load_pima,
+    "bupa": load_bupa,
+}
 _KEYS = {"bundled", "table", "prices", "classes", "leave_out", "attributes", "misclassification"}
 
 
