@@ -159,6 +159,17 @@ def _common_of_block(left, shared, first, n, common):  # type: ignore[no-untyped
 
 
 @kernel
+def _add_pairs(here, n, total, pairs):  # type: ignore[no-untyped-def]
+    """Add an answer's cost to the total, and its products with those before.
+
+    A loop over few arrays: the compiler gives up vectorising where too many could overlap.
+    """
+    for c in range(n):
+        pairs[c] += total[c] * here[c]
+        total[c] += here[c]
+
+
+@kernel
 def _expected(total, pairs, factor):  # type: ignore[no-untyped-def]
     return factor * pairs / total if total > 0.0 else 0.0
 
@@ -200,12 +211,10 @@ def cost_reductions(left, shared, rest, node_regret, starts, dmc):  # type: igno
             for p in range(n_classes):
                 _regrets_of_block(left, rest, common, first, n, p, here)
                 whole = node_regret[node, p]
+                _add_pairs(here, n, total, pairs)
                 for c in range(n):
-                    there = max(whole - here[c], 0.0)
-                    pairs[c] += total[c] * here[c]
-                    total[c] += here[c]
-                    other_pairs[c] += other_total[c] * there
-                    other_total[c] += there
+                    here[c] = max(whole - here[c], 0.0)
+                _add_pairs(here, n, other_total, other_pairs)
             for c in range(n):
                 branches = _expected(total[c], pairs[c], factor) + _expected(
                     other_total[c], other_pairs[c], factor
@@ -231,6 +240,7 @@ def answer_reductions(left, shared, rest, node_regret, starts, reduction):  # ty
                 whole = node_regret[node, p]
                 for c in range(n):
                     least[c] = min(least[c], here[c])
+                for c in range(n):
                     other_least[c] = min(other_least[c], max(whole - here[c], 0.0))
             for c in range(n):
                 reduction[first + c] = own - (least[c] + other_least[c])

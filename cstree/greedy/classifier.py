@@ -48,6 +48,10 @@ class GreedyTreeClassifier(TreeClassifier):
         a rare, dear class may then be given up.
     min_purity_support : int, default=1
         Purer nodes with fewer cases are split all the same.
+    too_dear : {"next", "stop"}, default="next"
+        When the split with the best score costs more than it saves: take the best split that does
+        not, or make a leaf ("stop", as published: with dear and cheap tests side by side the tree
+        often is a single leaf).
     pruning : str, number or None, default="cost"
         "cost": splits that do not lower misclassification cost on the training cases become leaves.
         "support": branches with fewer than ``min_support`` cases go. "support+cost": both, in turn.
@@ -101,6 +105,7 @@ class GreedyTreeClassifier(TreeClassifier):
         min_support: int = 2,
         purity: float = 1.0,
         min_purity_support: int = 1,
+        too_dear: str = "next",
         pruning: str | float | None = "cost",
         categorical_features: Any = "from_dtype",
         categorical_split: str = "multiway",
@@ -116,6 +121,7 @@ class GreedyTreeClassifier(TreeClassifier):
         self.min_support = min_support
         self.purity = purity
         self.min_purity_support = min_purity_support
+        self.too_dear = too_dear
         self.pruning = pruning
         self.categorical_features = categorical_features
         self.categorical_split = categorical_split
@@ -149,7 +155,12 @@ class GreedyTreeClassifier(TreeClassifier):
             A parameter is out of range, or the data cannot be used; the message says what to change.
         """
         limits = Limits(
-            self.max_depth, self.max_leaf_nodes, self.min_support, self.purity, self.min_purity_support
+            self.max_depth,
+            self.max_leaf_nodes,
+            self.min_support,
+            self.purity,
+            self.min_purity_support,
+            self.too_dear,
         )
         check_pruning(self.pruning)
         check_categorical_split(self.categorical_split)

@@ -341,7 +341,7 @@ def pays(
         The criterion names a rule that does not exist.
     """
     c = candidates
-    rule = getattr(criterion, "stop", "cost")
+    rule = stop_rule(criterion)
     if rule == "cost":
         return c.cost_reduction[chosen] > ROUNDING * c.expected_cost
     if rule == "answer":
@@ -352,3 +352,14 @@ def pays(
     if rule == "never":
         return np.ones(c.n_nodes, dtype=np.bool_)
     raise ValueError(f"criterion stop {rule!r} is none of 'cost', 'answer', 'gain', 'never'.")
+
+
+def stop_rule(criterion: Callable[[Candidates], Any]) -> str:
+    """Name of the rule by which a criterion's splits are worth it."""
+    return str(getattr(criterion, "stop", "cost"))
+
+
+def without_dear_splits(candidates: Candidates, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores in which no candidate wins that costs more than it saves, eq. (6); shape (n_candidates,)."""
+    threshold = ROUNDING * np.repeat(candidates.expected_cost, np.diff(candidates.start))
+    return np.where(candidates.cost_reduction > threshold, scores, -np.inf)

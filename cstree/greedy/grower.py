@@ -17,7 +17,7 @@ from cstree.greedy._categorical_kernels import MULTIWAY, NUMERIC
 from cstree.greedy._kernels import part_rows, price_tests
 from cstree.greedy._measure_kernels import best_candidates
 from cstree.greedy.candidates import Candidates
-from cstree.greedy.criteria import ROUNDING, make_criterion, pays, score
+from cstree.greedy.criteria import ROUNDING, make_criterion, pays, score, stop_rule, without_dear_splits
 from cstree.greedy.nodes import Nodes
 from cstree.greedy.tabulator import Histograms, Tabulator
 from cstree.tree.tree import Tree
@@ -37,6 +37,7 @@ def grow(
     min_support: int = 2,
     purity: float = 1.0,
     min_purity_support: int = 1,
+    too_dear: str = "stop",
     categorical_split: str = "multiway",
 ) -> Tree:
     """Grow a tree on encoded cases, without pruning.
@@ -61,6 +62,9 @@ def grow(
         Nodes in which some class holds this share of the weight are leaves, ...
     min_purity_support : int, default=1
         ... if they hold this many cases.
+    too_dear : {"stop", "next"}, default="stop"
+        When the split with the best score costs more than it saves: make a leaf (stop 4 as
+        published), or take the best split that does not.
     categorical_split : {"multiway", "subset"}
         A branch per category, once per path; or binary splits by subsets.
 
@@ -77,7 +81,7 @@ def grow(
         dataset,
         costs,
         make_criterion(criterion, dataset.schema.names, alpha, omega),
-        Limits(max_depth, max_leaf_nodes, min_support, purity, min_purity_support),
+        Limits(max_depth, max_leaf_nodes, min_support, purity, min_purity_support, too_dear),
         categorical_split,
     ).to_tree(dataset)
 
@@ -91,6 +95,7 @@ class Limits:
     min_support: int = 2
     purity: float = 1.0
     min_purity_support: int = 1
+    too_dear: str = "stop"
 
     def __post_init__(self) -> None:
         """Check the numbers.
@@ -100,6 +105,8 @@ class Limits:
         ValueError
             One of them is out of range.
         """
+        if self.too_dear not in ("next", "stop"):
+            raise ValueError(f"too_dear must be 'next' or 'stop'; got {self.too_dear!r}.")
         least = {"max_depth": 0, "max_leaf_nodes": 1, "min_support": 1, "min_purity_support": 1}
         for name, low in least.items():
             value = getattr(self, name)
@@ -296,8 +303,14 @@ class _Grower:
         if len(candidates) == 0:
             return
         best = np.empty(len(numbers), dtype=np.int64)
-        best_candidates(score(self.criterion, candidates), candidates.start, best)
+        scores = score(self.criterion, candidates)
+        best_candidates(scores, candidates.start, best)
         found = (best >= 0) & pays(self.criterion, candidates, best)
+        if self.limits.too_dear == "next" and not found.all() and stop_rule(self.criterion) == "cost":
+            affordable = np.empty(len(numbers), dtype=np.int64)
+            best_candidates(without_dear_splits(candidates, scores), candidates.start, affordable)
+            best = np.where(found, best, affordable)
+            found = best >= 0
         if found.any():
             self._record(numbers, candidates, best, found)
 

@@ -42,6 +42,7 @@ def test_a_cell_is_what_the_classifier_says_of_the_same_cases(name, method):
             alpha=method.alpha,
             max_depth=cell["depth"],
             pruning=cell["pruning"],
+            too_dear="stop",
         ).fit(bunch.data[~test], bunch.target[~test])
         X, truth = bunch.data[test], bunch.target[test].to_numpy()
         answers = model.predict(X)

@@ -62,6 +62,7 @@ def test_random_tables(criterion):
             min_support=int(rng.integers(1, 6)),
             min_purity_support=int(rng.integers(1, 4)),
             max_depth=None if number % 2 else int(rng.integers(0, 4)),
+            too_dear="next" if number % 4 < 2 else "stop",
         )
 
 
@@ -105,7 +106,8 @@ def published(name: str, priced: bool) -> Encoded:
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("name", ["heart_cleveland", "hepatitis", "car"])
 def test_published_tables(name, criterion):
-    agree(published(name, priced=True), criterion, max_depth=2 if name == "car" else 3)
+    for too_dear in ("stop", "next"):
+        agree(published(name, priced=True), criterion, max_depth=2 if name == "car" else 3, too_dear=too_dear)
 
 
 # --- order of growth ------------------------------------------------------------------------------

@@ -229,12 +229,15 @@ def best_candidate(
     candidates: Sequence[Candidate],
     alpha_value: float | str = "heuristic",
     omega: Any = 1.0,
+    among: Sequence[int] | None = None,
 ) -> int:
-    """First of the candidates whose score is the best up to 1e-12 of it; free gains go by the larger gain.
+    """First of the candidates (all, or those ``among``) whose score is the best up to 1e-12 of it; free gains go by the larger gain.
 
     The candidates come in the order in which ties are broken: feature, cut, missing values left before right.
     """
     values = scores(criterion, node, candidates, alpha_value, omega)
+    if among is not None:
+        values = [v if i in among else -math.inf for i, v in enumerate(values)]
     if max(values) == math.inf:
         values = [
             gain(node, c.branches) if v == math.inf else -math.inf

@@ -26,6 +26,10 @@ from .tree import PlainLeaf, PlainNode, PlainSplit, branch_of, is_missing, least
 __all__ = ["Training", "candidates_at", "grow", "midpoints", "training"]
 
 
+BY_COST = ("secsdt_mc", "mincost", "pm")
+"""Criteria whose splits must reduce cost, eq. (6)."""
+
+
 @dataclass(frozen=True)
 class Training:
     """A training set without its cases of weight 0."""
@@ -157,6 +161,7 @@ def grow(
     purity: float = 1.0,
     min_purity_support: int = 1,
     max_depth: int | None = None,
+    too_dear: str = "stop",
 ) -> PlainNode:
     """Grow a tree from the top, without pruning; leaves are answered."""
     data = training(rows, y, costs, kinds, weights, example_cost, cuts)
@@ -173,9 +178,15 @@ def grow(
         candidates = candidates_at(data, members, paid, used_up)
         if not candidates:
             return leaf
-        best = candidates[best_candidate(criterion, node, candidates, alpha_value, omega)]
+        order = best_candidate(criterion, node, candidates, alpha_value, omega)
+        best = candidates[order]
         if not _pays(criterion, node, best):
-            return leaf
+            if too_dear == "stop" or criterion not in BY_COST:
+                return leaf
+            paying = [i for i, other in enumerate(candidates) if _pays(criterion, node, other)]
+            if not paying:
+                return leaf
+            best = candidates[best_candidate(criterion, node, candidates, alpha_value, omega, among=paying)]
         split = best.split
         below = paid | {step for step, _ in newly_paid(data.costs, split.feature, paid)}
         gone = used_up | ({split.feature} if split.kind == "table" else set())
@@ -192,7 +203,7 @@ def _is_pure(node: NodeSummary, purity: float) -> bool:
 
 def _pays(criterion: str, node: NodeSummary, best: Candidate) -> bool:
     """Negation of stop 4. ``eg2``, ``cs_id3`` and ``idx`` go by the gain, as the cost-blind ones."""
-    if criterion in ("secsdt_mc", "mincost", "pm"):
+    if criterion in BY_COST:
         reduction = cost_reduction(node, best.branches, best.price)
         return reduction > ROUNDING * expected_cost(node.regret)
     if criterion == "cost":
