@@ -3,7 +3,8 @@
 import tomllib
 from pathlib import Path
 
-_project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+_file = Path(__file__).parents[1] / "pyproject.toml"
+_project = tomllib.loads(_file.read_text(encoding="utf-8"))["project"]
 
 project = "cstree"
 author = "The cstree developers"

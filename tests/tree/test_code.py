@@ -6,6 +6,7 @@ import math
 import re
 import sqlite3
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def ask_sqlite(
 ) -> list[list[Any]]:
     """Evaluate expressions over a table without declared types, so that every value stays as it is."""
     columns = ['"' + name.replace('"', '""') + '"' for name in names]
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"CREATE TABLE cases ({', '.join(columns)})")
         marks = ", ".join("?" * len(columns))
         connection.executemany(f"INSERT INTO cases VALUES ({marks})", rows)
@@ -316,7 +317,7 @@ def test_sqlite_reads_every_number_exactly() -> None:
     numbers = numbers[np.isfinite(numbers)].tolist()
     write = DIALECTS["sqlite"].literal
     texts = [write(number) for number in numbers]
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         read = [connection.execute(f"SELECT {text}").fetchone()[0] for text in texts]
     assert read == numbers
     assert all(type(number) is float for number in read)
