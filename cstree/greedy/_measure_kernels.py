@@ -175,11 +175,30 @@ def _expected(total, pairs, factor):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def cost_reductions(left, shared, rest, node_regret, starts, dmc):  # type: ignore[no-untyped-def]
-    """Reduction of the expected cost by each binary candidate, equation (7).
+def expected_costs(regret, result):  # type: ignore[no-untyped-def]
+    """``E(S) = sum_p P[p] L[p]`` with (9), written as ``2 sum_{q < p} L[q] L[p] / ((K - 1) sum_p L[p])``.
 
-    ``E(S) = sum_p P[p] L[p]`` with (9) is ``2 sum_{q < p} L[q] L[p] / ((K - 1) sum_p L[p])``, which
-    subtracts nothing.
+    Nothing is subtracted, so that small figures beside large ones keep their digits.
+
+    Parameters
+    ----------
+    regret : float64 (m, K)
+        ``L[p]`` of each node.
+    result : float64 (m,), filled
+    """
+    n_classes = regret.shape[1]
+    factor = 2.0 / (n_classes - 1) if n_classes > 1 else 0.0
+    for i in range(regret.shape[0]):
+        total, pairs = 0.0, 0.0
+        for p in range(n_classes):
+            pairs += total * regret[i, p]
+            total += regret[i, p]
+        result[i] = _expected(total, pairs, factor)
+
+
+@kernel
+def cost_reductions(left, shared, rest, node_regret, node_expected, starts, dmc):  # type: ignore[no-untyped-def]
+    """Reduction of the expected cost by each binary candidate, equation (7).
 
     Parameters
     ----------
@@ -188,6 +207,8 @@ def cost_reductions(left, shared, rest, node_regret, starts, dmc):  # type: igno
     shared, rest : float64 (K,), (K, K)
         Regrets of the cost matrix: ``shared[t]`` for every answer, and ``rest[t, p]`` beside it.
     node_regret : float64 (m, K)
+    node_expected : float64 (m,)
+        ``E(S)`` of each node.
     starts : int64 (m + 1,)
     dmc : float64 (n_candidates,), filled
     """
@@ -196,11 +217,6 @@ def cost_reductions(left, shared, rest, node_regret, starts, dmc):  # type: igno
     common, here, total, pairs = np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK), np.empty(_BLOCK)
     other_total, other_pairs = np.empty(_BLOCK), np.empty(_BLOCK)
     for node in range(node_regret.shape[0]):
-        own_total, own_pairs = 0.0, 0.0
-        for p in range(n_classes):
-            own_pairs += own_total * node_regret[node, p]
-            own_total += node_regret[node, p]
-        own = _expected(own_total, own_pairs, factor)
         for first in range(starts[node], starts[node + 1], _BLOCK):
             n = min(_BLOCK, starts[node + 1] - first)
             total[:n] = 0.0
@@ -219,7 +235,7 @@ def cost_reductions(left, shared, rest, node_regret, starts, dmc):  # type: igno
                 branches = _expected(total[c], pairs[c], factor) + _expected(
                     other_total[c], other_pairs[c], factor
                 )
-                dmc[first + c] = own - branches
+                dmc[first + c] = node_expected[node] - branches
 
 
 @kernel

@@ -15,6 +15,7 @@ from cstree.greedy._measure_kernels import (
     answer_reductions,
     cost_reductions,
     count_gains,
+    expected_costs,
     gini_gains,
     split_infos,
     weight_gains,
@@ -200,7 +201,7 @@ class Candidates:
     def dmc(self) -> Array:
         """``DMC(a) = E(S) - sum_v E(S_v)`` per candidate, equation (7)."""
         result = np.empty(len(self))
-        cost_reductions(self._left, *self._matrix, self.regret, self.start, result)
+        cost_reductions(self._left, *self._matrix, self.regret, self.expected_cost, self.start, result)
         if self._multiway.size:
             inside = self._add_branches(_expected_cost(self._wide_regret))
             result[self._multiway] = self.expected_cost[self._node_of_multiway] - inside
@@ -352,12 +353,10 @@ def _x_log2_x(x: Array) -> Array:
 
 
 def _expected_cost(regret: Array) -> Array:
-    """Equations (9) and (10), ``sum_p L[p] (1 - L[p] / sum L) / (K - 1)``, without a difference."""
-    total = regret.sum(axis=1)
-    before = np.cumsum(regret, axis=1)[:, :-1]
-    pairs = (before * regret[:, 1:]).sum(axis=1)
-    share = max(regret.shape[1] - 1, 1)
-    return np.divide(2 * pairs, share * total, out=np.zeros(len(regret)), where=total > 0)
+    """Equations (9) and (10)."""
+    result = np.empty(len(regret))
+    expected_costs(np.ascontiguousarray(regret), result)
+    return result
 
 
 def _log_table(size: int, scale: float) -> NDArray[np.int64]:
