@@ -15,7 +15,10 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "nu
 exclude_patterns = ["_templates"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
-suppress_warnings = ["misc.highlighting_failure"]  # there is no lexer for CSV
+suppress_warnings = [
+    "misc.highlighting_failure",  # there is no lexer for CSV
+    "toc.empty_glob",  # studies/ may hold no table yet
+]
 
 autodoc_typehints = "none"  # the docstrings say it better
 autosummary_generate = True
