@@ -58,7 +58,9 @@ def evaluation_seconds(on: TreeProblem) -> float:
 def peer_seconds(X: NDArray[np.float64], y: NDArray[np.bool_]) -> float:
     """Time of scikit-learn's predict and a cost sum for a tree of the same size."""
     rng = np.random.default_rng(0)
-    model = DecisionTreeClassifier(max_depth=DEPTH, splitter="random", random_state=0).fit(X, rng.random(len(y)) < 0.5)
+    model = DecisionTreeClassifier(max_depth=DEPTH, splitter="random", random_state=0).fit(
+        X, rng.random(len(y)) < 0.5
+    )
     cost = np.array([[0.0, 1.0], [5.0, 0.0]])
     rows = X.astype(np.float32)  # what scikit-learn would convert to in every call
     truth = y.astype(int)

@@ -24,7 +24,9 @@ def problem(
 ) -> TreeProblem:
     """Trees of depth 6 over priced features."""
     names = [f"x{j}" for j in range(X.shape[1])]
-    costs = CostModel([[0, 1], [5, 0]], tests=dict(zip(names, np.linspace(0.01, 0.1, len(names)), strict=True)))
+    costs = CostModel(
+        [[0, 1], [5, 0]], tests=dict(zip(names, np.linspace(0.01, 0.1, len(names)), strict=True))
+    )
     schema = FeatureSchema.infer(X, max_bins=cuts + 1)
     dataset = Dataset(schema, schema.encode(X), y.astype(np.int32), 2, weight)
     return TreeProblem(dataset, costs.bind(names, [0, 1]), max_depth=6, min_support=2)

@@ -47,7 +47,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
             )
         if columns.n_features == 0:
             raise ValueError(
-                f"Found array with 0 feature(s) (shape=({columns.n_samples}, 0)) while a minimum of 1 is required."
+                f"Found array with 0 feature(s) (shape=({columns.n_samples}, 0)) "
+                "while a minimum of 1 is required."
             )
         shown = X if hasattr(X, "shape") else columns.array if columns.array is not None else columns.frame
         validate_data(self, X=shown, reset=reset, skip_check_array=True)
@@ -74,7 +75,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
         """
         if y is None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None: give one label per case."
+                f"{type(self).__name__} requires y to be passed, but the target y is None: "
+                "give one label per case."
             )
         columns = self._columns(X, reset=True)
         classes, index = _encode_labels(y)
@@ -118,7 +120,8 @@ def _cost_model(costs: CostModel | None) -> CostModel:
         return CostModel()
     if not isinstance(costs, CostModel):
         raise TypeError(
-            f"costs must be a CostModel or None, got {type(costs).__name__}: wrap a cost matrix as CostModel(matrix)."
+            f"costs must be a CostModel or None, got {type(costs).__name__}: "
+            "wrap a cost matrix as CostModel(matrix)."
         )
     return costs
 
@@ -136,7 +139,9 @@ def _encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
     try:
         classes, index = np.unique(labels, return_inverse=True)
     except TypeError as error:
-        raise TypeError("y mixes labels that cannot be sorted; make all of them strings or all numbers.") from error
+        raise TypeError(
+            "y mixes labels that cannot be sorted; make all of them strings or all numbers."
+        ) from error
     return classes, index.astype(np.int32)
 
 
@@ -156,9 +161,13 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float6
     if weight.ndim != 1:
         raise ValueError("Sample weights must be 1D array or scalar.")
     if weight.shape != (n_samples,):
-        raise ValueError(f"sample_weight has {len(weight)} entries for {n_samples} cases: give one weight per case.")
+        raise ValueError(
+            f"sample_weight has {len(weight)} entries for {n_samples} cases: give one weight per case."
+        )
     if not np.isfinite(weight).all():
-        raise ValueError(f"sample_weight of case {int(np.flatnonzero(~np.isfinite(weight))[0])} is not finite.")
+        raise ValueError(
+            f"sample_weight of case {int(np.flatnonzero(~np.isfinite(weight))[0])} is not finite."
+        )
     if (weight < 0).any():
         raise ValueError(f"sample_weight of case {int(np.flatnonzero(weight < 0)[0])} is negative.")
     if not (weight > 0).any():
@@ -177,8 +186,8 @@ def _check_example_cost(
         costs = costs[:, [known.index(label) for label in classes.tolist()]]
     if costs.shape != (n_samples, len(classes)):
         raise ValueError(
-            f"example_cost has shape {costs.shape}; it wants one row per case and one column per class in the "
-            f"order {classes.tolist()}: ({n_samples}, {len(classes)})."
+            f"example_cost has shape {costs.shape}; it wants one row per case and one column per class in "
+            f"the order {classes.tolist()}: ({n_samples}, {len(classes)})."
         )
     if not np.isfinite(costs).all():
         case = int(np.flatnonzero(~np.isfinite(costs).all(axis=1))[0])
@@ -200,5 +209,6 @@ def as_generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"random_state must be an integer, a numpy Generator or RandomState, or None; got {random_state!r}."
+            "random_state must be an integer, a numpy Generator or RandomState, or None; "
+            f"got {random_state!r}."
         ) from error

@@ -58,7 +58,7 @@ def test_devices_are_written_to_directly() -> None:
 
 
 def test_clear_errors(tmp_path) -> None:
-    with pytest.raises(FileNotFoundError, match="folder .*absent does not exist"):
+    with pytest.raises(FileNotFoundError, match=r"folder .*absent does not exist"):
         _io.write_text(tmp_path / "absent" / "a.txt", "x")
     with pytest.raises(IsADirectoryError, match="is a folder"):
         _io.write_text(tmp_path, "x")

@@ -45,7 +45,7 @@ def demo(arguments: argparse.Namespace) -> int:
         f"of mistakes with theirs. Searching trees that no other beats in both costs.\n{_COMPILES}",
         flush=True,
     )
-    # Short paths of well-filled branches are easy to read; random first trees spare compiling the greedy ones.
+    # Short paths of well-filled branches are easy to read; random first trees spare compiling the grower.
     options = {"max_depth": 4, "min_support": 5, "seeds": None}
     model, interrupted = _fit_pareto(heart.data, heart.target, heart.costs, arguments, **options)
     written = [folder / "front.csv", folder / "model.json"]

@@ -13,7 +13,7 @@ from cstree.tree._bit_kernels import node_weight, prune_and_evaluate, sizes_of, 
 
 @inlined_kernel
 def rank_far_first(pool, count):  # type: ignore[no-untyped-def]
-    """Write to ``pool.order[0]`` the indices of the first ``count`` distances, greatest first, ties by index."""
+    """Write to ``pool.order[0]`` the first ``count`` indices by distance, greatest first, ties by index."""
     for i in range(count):
         pool.nearness[i, 0] = -pool.distance[i]
     sort_points(pool.nearness, count, 0, pool.order)

@@ -195,7 +195,7 @@ def apply_operator(p, s, pool, rng, slot, depth, operator, settings):  # type: i
 
 @inlined_kernel
 def height_of(pool, slot, start, stack):  # type: ignore[no-untyped-def]
-    """Splits on the longest path of the subtree that begins at ``start``."""
+    """Count the splits on the longest path of the subtree that begins at ``start``."""
     top = 0
     stack[0, 0] = 0
     height = 0

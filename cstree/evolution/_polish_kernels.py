@@ -11,7 +11,15 @@ import numpy as np
 
 from cstree._numba import inlined_kernel, masked_sum, popcount
 from cstree.evolution._mutation_kernels import copy_slice, draw, test_of_choice
-from cstree.tree._bit_kernels import GROUPED, MISCLASSIFICATION, TEST_COST, WEIGHTED, feature_of, pay, split_words
+from cstree.tree._bit_kernels import (
+    GROUPED,
+    MISCLASSIFICATION,
+    TEST_COST,
+    WEIGHTED,
+    feature_of,
+    pay,
+    split_words,
+)
 
 DECIDE = -2
 LEAF = -1
@@ -30,7 +38,7 @@ _LEAST_WORDS = 64
 
 @inlined_kernel
 def normal(rng):  # type: ignore[no-untyped-def]
-    """Standard normal number."""
+    """Draw a standard normal number."""
     return np.sqrt(-2.0 * np.log(1.0 - rng.random())) * np.cos(2.0 * np.pi * rng.random())
 
 
@@ -362,9 +370,21 @@ def fill(p, s, f, rng, start, level, settings, most_nodes, spread):  # type: ign
         pay(p, s, feature_of(p, test), here)
         s.parent_at[here + 1] = at
         top += 1
-        f.plan[top, 0], f.plan[top, 1], f.plan[top, 2], f.plan[top, 3], f.plan[top, 4] = here + 1, 1, right, DECIDE, DECIDE
+        f.plan[top, 0], f.plan[top, 1], f.plan[top, 2], f.plan[top, 3], f.plan[top, 4] = (
+            here + 1,
+            1,
+            right,
+            DECIDE,
+            DECIDE,
+        )
         top += 1
-        f.plan[top, 0], f.plan[top, 1], f.plan[top, 2], f.plan[top, 3], f.plan[top, 4] = here + 1, 0, left, DECIDE, DECIDE
+        f.plan[top, 0], f.plan[top, 1], f.plan[top, 2], f.plan[top, 3], f.plan[top, 4] = (
+            here + 1,
+            0,
+            left,
+            DECIDE,
+            DECIDE,
+        )
     return np.int64(written)
 
 

@@ -11,8 +11,8 @@ from tqdm.auto import tqdm
 
 from cstree.base import as_generator
 from cstree.costs.model import CostModel
-from cstree.evolution.seeds import greedy_seeds
 from cstree.evolution.nnia import NNIA, OBJECTIVES, Progress, SearchInterrupted
+from cstree.evolution.seeds import greedy_seeds
 from cstree.pareto.front import Front
 from cstree.pareto.selection import SelectionRule, resolve_rule
 from cstree.tree.classifier import TreeClassifier
@@ -153,7 +153,9 @@ class ParetoTreeClassifier(TreeClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, example_cost: Any = None) -> ParetoTreeClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, example_cost: Any = None
+    ) -> ParetoTreeClassifier:
         """Search the front of a training table and select a tree.
 
         Parameters
@@ -195,7 +197,9 @@ class ParetoTreeClassifier(TreeClassifier):
         )
         with _ProgressBar(self.verbose, self.callback) as report:
             try:
-                self.front_ = search.run(problem, as_generator(self.random_state), report, **self._starts(problem))
+                self.front_ = search.run(
+                    problem, as_generator(self.random_state), report, **self._starts(problem)
+                )
             except SearchInterrupted as interruption:
                 self.front_ = interruption.front
                 self._take(choose(self.front_))
@@ -218,7 +222,7 @@ class ParetoTreeClassifier(TreeClassifier):
         """
         self._require_fitted()
         chosen = copy.copy(self)
-        if isinstance(rule, (int, np.integer)) and not isinstance(rule, bool):
+        if isinstance(rule, (int, np.integer)):
             index = range(len(self.front_))[rule]
         else:
             index = self.front_.select(rule)
@@ -246,7 +250,9 @@ class ParetoTreeClassifier(TreeClassifier):
     def _search(self) -> Any:
         if not isinstance(self.search, str):
             if not callable(getattr(self.search, "run", None)):
-                raise TypeError("search must be 'nnia' or an object with run(problem, rng, callback) -> Front.")
+                raise TypeError(
+                    "search must be 'nnia' or an object with run(problem, rng, callback) -> Front."
+                )
             return self.search
         if self.search != "nnia":
             raise ValueError(f"unknown search {self.search!r}; known is 'nnia', or give a search object.")
@@ -294,7 +300,9 @@ class _ProgressBar:
                 self.bar = tqdm(total=progress.generations, desc="NNIA", unit="gen")
             self.bar.update(progress.generation - self.bar.n)
             self.bar.set_postfix(
-                evaluations=progress.evaluations, front=progress.front_size, hypervolume=f"{progress.hypervolume:.4f}"
+                evaluations=progress.evaluations,
+                front=progress.front_size,
+                hypervolume=f"{progress.hypervolume:.4f}",
             )
         if self.callback is not None:
             self.callback(progress)

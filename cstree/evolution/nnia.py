@@ -135,7 +135,9 @@ class NNIA:
         if self.time_budget is not None and not self.time_budget >= 0:
             raise ValueError(f"time_budget must not be negative, got {self.time_budget}.")
         if self.generations is None and self.time_budget is None and self.patience is None:
-            raise ValueError("give at least one of generations, time_budget and patience, or the search never ends.")
+            raise ValueError(
+                "give at least one of generations, time_budget and patience, or the search never ends."
+            )
         for name in ("recombination", "polish", "leaf_chance"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is a probability in [0, 1], got {getattr(self, name)}.")
@@ -193,7 +195,9 @@ class _Run:
             self.pool.n_nodes[slot] = len(test)
             self.pool.test[slot, : len(test)] = test
             self.pool.mask[slot, : len(test)] = mask
-        self.reference = reference_point(problem) if list(self.kinds) == [MISCLASSIFICATION, TEST_COST] else None
+        self.reference = (
+            reference_point(problem) if list(self.kinds) == [MISCLASSIFICATION, TEST_COST] else None
+        )
         self.seconds = 0.0
 
     def search(self, callback: Callable[[Progress], None] | None) -> None:
@@ -252,7 +256,9 @@ class _Run:
         self.pool.test[0, 0] = -1
         self.pool.n_nodes[0] = 1
         self.state[0] = 1
-        self.pool.objectives[0] = self._objectives(self.problem.tree(self.pool.test[0, :1], self.pool.mask[0, :1]))
+        self.pool.objectives[0] = self._objectives(
+            self.problem.tree(self.pool.test[0, :1], self.pool.mask[0, :1])
+        )
 
     def progress(self, generations: int | None) -> Progress:
         """Where the search stands now."""
@@ -263,7 +269,12 @@ class _Run:
             box = float(self.reference.prod())
             share = volume / box if box > 0 else np.nan
         return Progress(
-            int(self.state[2]), int(self.state[1]), int(self.state[0]), float(share), self.seconds, generations
+            int(self.state[2]),
+            int(self.state[1]),
+            int(self.state[0]),
+            float(share),
+            self.seconds,
+            generations,
         )
 
     def front(self, *, interrupted: bool) -> Front[Tree]:

@@ -61,7 +61,7 @@ def split_words(p, s, test, mask, side, depth):  # type: ignore[no-untyped-def]
 
 @inlined_kernel
 def count_left(p, s, test, mask, depth):  # type: ignore[no-untyped-def]
-    """Statistics of branch 0 of a split at ``depth``: all of them when cases are grouped, else the support."""
+    """Count branch 0 of a split at ``depth``: all statistics when cases are grouped, else the support."""
     below = depth + 1
     for i in range(1, s.left_statistics.shape[1]):
         s.left_statistics[below, i] = 0

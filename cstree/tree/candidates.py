@@ -51,7 +51,9 @@ class CandidateTests:
                 rows += [(j, cut, 0, side) for cut in range(len(feature.cuts)) for side in sides]
             elif feature.n_bins <= ENUMERATED_CATEGORIES:
                 # A subset and its complement are one test: the last category always takes branch 1.
-                rows += [(j, -1, s, side) for s in range(1, 2 ** max(feature.n_bins - 1, 0)) for side in sides]
+                rows += [
+                    (j, -1, s, side) for s in range(1, 2 ** max(feature.n_bins - 1, 0)) for side in sides
+                ]
         columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
         return cls(
             np.array(columns[0], dtype=np.int64),

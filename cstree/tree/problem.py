@@ -50,7 +50,7 @@ class TreeProblem:
 
     @cached_property
     def category_groups(self) -> dict[int, NDArray[np.int64]]:
-        """For each categorical feature the group of each category (its own, except the rarest of very many)."""
+        """Group of each category of each categorical feature: its own, but the rarest of many share one."""
         return group_categories(self.dataset)
 
     @cached_property
@@ -81,7 +81,9 @@ class TreeProblem:
         leaf = training_leaves(bare, self.dataset)
         tree = relabel(bare, self.dataset, self.costs, leaf)
         return replace(
-            tree, missing_branch=self._missing_branches(tree), branch_of_category=self._seen_branches(tree, leaf)
+            tree,
+            missing_branch=self._missing_branches(tree),
+            branch_of_category=self._seen_branches(tree, leaf),
         )
 
     def skeleton(self, test: NDArray[np.int32], mask: NDArray[np.uint64]) -> Tree:
@@ -93,7 +95,7 @@ class TreeProblem:
         missing = np.zeros(n, dtype=np.int32)
         tables: list[NDArray[np.int32]] = []
         length = 0
-        for node in np.flatnonzero(np.asarray(test) >= 0):
+        for node in map(int, np.flatnonzero(np.asarray(test) >= 0)):
             j, cut, subset, left = self._decode(int(test[node]), int(mask[node]))
             feature[node] = j
             missing[node] = 0 if left else 1
@@ -116,12 +118,13 @@ class TreeProblem:
             size=size,
             missing_branch=missing,
             table_start=table_start,
-            branch_of_category=np.concatenate(tables) if tables else np.empty(0),
-            answer=np.zeros(n),
-            support=np.zeros(n),
+            branch_of_category=np.concatenate(tables) if tables else np.empty(0, dtype=np.int32),
+            answer=np.zeros(n, dtype=np.int32),
+            support=np.zeros(n, dtype=np.int64),
             class_weight=np.zeros((n, K)),
             label_cost=np.zeros((n, K)),
         )
+
     def _missing_branches(self, tree: Tree) -> NDArray[np.int32]:
         """Where training saw no missing value, let missing values take the branch with more weight."""
         weight = tree.class_weight.sum(axis=1)
@@ -220,7 +223,10 @@ class TreeProblem:
         return self._row_of[j, -1, goes_left, feature.has_missing and left != swap], 0, swap
 
     def _groups_left(self, tree: Tree, node: int, j: int) -> int | None:
-        """Mask of the category groups that take branch 0, unseen ones left out; None where a group is torn apart."""
+        """Mask of the category groups that take branch 0, unseen ones left out.
+
+        None where the categories of a group take different branches.
+        """
         start, groups = int(tree.table_start[node]), self.category_groups[j]
         branch = tree.branch_of_category[start : start + len(groups)]
         goes_left, unseen = 0, 0
@@ -237,7 +243,8 @@ class TreeProblem:
     def _row_of(self) -> dict[tuple[int, int, int, bool], int]:
         c = self.candidates
         return {
-            (int(c.feature[r]), int(c.cut[r]), int(c.subset[r]), bool(c.missing_left[r])): r for r in range(len(c))
+            (int(c.feature[r]), int(c.cut[r]), int(c.subset[r]), bool(c.missing_left[r])): r
+            for r in range(len(c))
         }
 
     def _decode(self, test: int, mask: int) -> tuple[int, int, int, bool]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cstree.costs.bound import BoundCosts
 from cstree.encoding.dataset import Dataset
-from cstree.tree.evaluation import TIE, relabel, training_leaves
+from cstree.tree.evaluation import TIE, relabel
 from cstree.tree.tree import Tree
 
 __all__ = ["prune_by_cost", "prune_by_support"]
@@ -74,7 +74,13 @@ class _Parts:
     length: int = 0
 
     def add(
-        self, tree: Tree, node: int, *, leaf: bool = False, n_branches: int | None = None, missing: int | None = None
+        self,
+        tree: Tree,
+        node: int,
+        *,
+        leaf: bool = False,
+        n_branches: int | None = None,
+        missing: int | None = None,
     ) -> None:
         """Append a node with the split of ``tree``'s node, or a leaf."""
         branches = int(tree.n_branches[node]) if n_branches is None else n_branches
@@ -97,7 +103,11 @@ class _Parts:
     def build(self, tree: Tree, nodes: NDArray[np.intp]) -> Tree:
         """Return the tree; statistics come from ``nodes`` of the old one, tables are copied along."""
         for i, old in enumerate(nodes):
-            if self.columns["feature"][i] >= 0 and tree.table_start[old] >= 0 and self.columns["table_start"][i] < 0:
+            if (
+                self.columns["feature"][i] >= 0
+                and tree.table_start[old] >= 0
+                and self.columns["table_start"][i] < 0
+            ):
                 start = int(tree.table_start[old])
                 table = tree.branch_of_category[start : start + _table_length(tree, int(old))]
                 self.columns["table_start"][i] = self.length
@@ -107,7 +117,7 @@ class _Parts:
         return Tree(
             **{name: np.array(values) for name, values in self.columns.items()},
             size=_sizes(branches),
-            branch_of_category=np.concatenate(self.table) if self.table else np.empty(0),
+            branch_of_category=np.concatenate(self.table) if self.table else np.empty(0, dtype=np.int32),
             answer=tree.answer[nodes],
             support=tree.support[nodes],
             class_weight=tree.class_weight[nodes],

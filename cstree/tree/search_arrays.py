@@ -108,7 +108,10 @@ def make_workspace(p: SearchArrays, nodes: int, levels: int) -> Workspace:
 
 
 def build_search_arrays(
-    dataset: Dataset, costs: BoundCosts, candidates: CandidateTests, category_groups: Mapping[int, NDArray[np.int64]]
+    dataset: Dataset,
+    costs: BoundCosts,
+    candidates: CandidateTests,
+    category_groups: Mapping[int, NDArray[np.int64]],
 ) -> SearchArrays:
     """Lay out the cases as bits and look up what the kernels need of costs and candidates."""
     return _SearchArraysBuilder(dataset, costs, candidates, category_groups).build()
@@ -186,7 +189,9 @@ class _SearchArraysBuilder:
             total_weight=total,
         )
 
-    def _pack(self, codes: NDArray[np.unsignedinteger[Any]], row_of_code: NDArray[np.int64], n_rows: int) -> NDArray[np.uint64]:
+    def _pack(
+        self, codes: NDArray[np.unsignedinteger[Any]], row_of_code: NDArray[np.int64], n_rows: int
+    ) -> NDArray[np.uint64]:
         words = np.zeros((n_rows, self.layout.n_words), dtype=np.uint64)
         pack_codes(codes, self.layout.position, row_of_code.astype(np.int64), words)
         return words
@@ -223,11 +228,12 @@ class _SearchArraysBuilder:
             for j, feature in enumerate(self.dataset.schema)
             if feature.kind == "categorical" and feature.n_bins > ENUMERATED_CATEGORIES
         ]
-        blocks, first, count = [], [], []
+        blocks: list[NDArray[np.uint64]] = []
+        first, count = [], []
         for j in features:
             groups = self.category_groups[j]
             n_groups = int(groups.max()) + 1
-            first.append(sum(len(block) for block in blocks))
+            first.append(sum(map(len, blocks)))
             count.append(n_groups)
             blocks.append(self._pack(self.dataset.codes[j], np.append(groups, n_groups), n_groups + 1))
         words = np.concatenate(blocks) if blocks else np.zeros((1, self.layout.n_words), dtype=np.uint64)
@@ -252,7 +258,7 @@ class _SearchArraysBuilder:
         # Scaling by a power of two keeps every weight that an integer of that size can hold exactly.
         weight_scale = 1.0 if dataset.weight is None else _power_of_two_below(_LARGEST_SUM / weight.sum())
         scaled = self._scaled(weight, weight_scale)
-        figures: list[NDArray[np.float64]] = []
+        figures: list[NDArray[Any]] = []
         cost_unit = 1.0
         if layout.kind == WEIGHTED:
             figures = [scaled]
@@ -272,7 +278,11 @@ class _SearchArraysBuilder:
         else:
             sums = np.zeros(dataset.n_classes, np.int64)
             if layout.kind == GROUPED:
-                np.add.at(sums, layout.group_class, layout.group_size * self._scaled(layout.group_weight, weight_scale))
+                np.add.at(
+                    sums,
+                    layout.group_class,
+                    layout.group_size * self._scaled(layout.group_weight, weight_scale),
+                )
             else:
                 np.add.at(sums, dataset.y, scaled)
         return weight_scale, columns, np.concatenate([[dataset.n_samples], sums]).astype(np.int64), cost_unit
@@ -303,14 +313,18 @@ def _lay_out(dataset: Dataset) -> _Layout:
             key = _similar_weights(key, weight, dataset.n_samples // 1024)
         else:
             kind = WEIGHTED
-    groups, member, sizes = np.unique(key, return_inverse=True, return_counts=True)
+    _, member, sizes = np.unique(key, return_inverse=True, return_counts=True)
     start = np.concatenate([[0], np.cumsum((sizes + 63) // 64)]).astype(np.int64)
     order = np.argsort(member, kind="stable")
     first = np.cumsum(sizes) - sizes
     position = np.empty(dataset.n_samples, dtype=np.int64)
-    position[order] = np.arange(dataset.n_samples) - np.repeat(first, sizes) + 64 * np.repeat(start[:-1], sizes)
+    position[order] = (
+        np.arange(dataset.n_samples) - np.repeat(first, sizes) + 64 * np.repeat(start[:-1], sizes)
+    )
     mean = np.bincount(member, weights=weight) / sizes
-    return _Layout(position, start, dataset.y[order[first]].astype(np.int64), mean, sizes.astype(np.int64), kind)
+    return _Layout(
+        position, start, dataset.y[order[first]].astype(np.int64), mean, sizes.astype(np.int64), kind
+    )
 
 
 def _similar_weights(y: NDArray[np.int64], weight: NDArray[np.float64], n_groups: int) -> NDArray[np.int64]:

@@ -131,7 +131,7 @@ class Tree:
         return result
 
     def depths(self) -> NDArray[np.int32]:
-        """Number of splits above each node; shape (n,)."""
+        """Count the splits above each node; shape (n,)."""
         result = np.zeros(self.n_nodes, dtype=np.int32)
         for node, parent in enumerate(self.parents()):
             if parent >= 0:
@@ -139,7 +139,7 @@ class Tree:
         return result
 
     def leaves(self) -> NDArray[np.intp]:
-        """Indices of the leaves in preorder."""
+        """Return the indices of the leaves in preorder."""
         return np.flatnonzero(self.feature < 0)
 
     def used_features(self) -> list[int]:
@@ -147,7 +147,7 @@ class Tree:
         return sorted({int(feature) for feature in self.feature if feature >= 0})
 
     def path(self, node: int) -> list[tuple[int, int]]:
-        """Splits from the root to ``node`` as ``(inner node, branch taken)``."""
+        """Return the splits from the root to ``node`` as ``(inner node, branch taken)``."""
         steps: list[tuple[int, int]] = []
         here = 0
         while here != node:
@@ -163,12 +163,17 @@ class Tree:
     def categories_of_branch(self, node: int, branch: int, n_categories: int) -> list[int]:
         """Category codes that take ``branch`` at a categorical split."""
         start = int(self.table_start[node])
-        return [int(code) for code in np.flatnonzero(self.branch_of_category[start : start + n_categories] == branch)]
+        return [
+            int(code)
+            for code in np.flatnonzero(self.branch_of_category[start : start + n_categories] == branch)
+        ]
 
     def same_as(self, other: Tree) -> bool:
         """Whether both trees agree in every array, to the last bit."""
         return all(
-            np.array_equal(mine := getattr(self, field.name), getattr(other, field.name), equal_nan=mine.dtype == float)
+            np.array_equal(
+                mine := getattr(self, field.name), getattr(other, field.name), equal_nan=mine.dtype == float
+            )
             for field in fields(self)
         )
 
@@ -205,7 +210,9 @@ class Tree:
             try:
                 raw = np.array(values)
                 wanted = np.dtype(_DTYPES[field.name])
-                if raw.size and (raw.dtype.kind not in "if" or (wanted.kind == "i" and raw.dtype.kind != "i")):
+                if raw.size and (
+                    raw.dtype.kind not in "if" or (wanted.kind == "i" and raw.dtype.kind != "i")
+                ):
                     raise ValueError("not numbers of the right kind")
                 arrays[field.name] = raw.astype(wanted)
                 if raw.size and wanted.kind == "i" and not np.array_equal(arrays[field.name], raw):
@@ -228,7 +235,7 @@ class Tree:
             size=np.array([1]),
             missing_branch=np.array([0]),
             table_start=np.array([-1]),
-            branch_of_category=np.empty(0),
+            branch_of_category=np.empty(0, dtype=np.int32),
             answer=np.array([answer]),
             support=np.array([support]),
             class_weight=np.asarray(class_weight, dtype=np.float64).reshape(1, -1),
@@ -281,6 +288,8 @@ def _check_split(arrays: dict[str, Any], node: int, n_categories: int) -> None:
         if branches != 2 or not math.isfinite(arrays["threshold"][node]) or start != -1:
             raise ValueError(f"tree: node {node} splits a number without a finite threshold and two branches")
         return
-    table = arrays["branch_of_category"][start : start + n_categories] if start >= 0 else arrays["threshold"][:0]
+    table = (
+        arrays["branch_of_category"][start : start + n_categories] if start >= 0 else arrays["threshold"][:0]
+    )
     if len(table) != n_categories or (table < -1).any() or (table >= branches).any():
         raise ValueError(f"tree: node {node} sends a category to a branch that is not there")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import signal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,16 @@ def test_operators_keep_every_limit(operator: str) -> None:
         sizes = np.zeros(100, np.int64)
         for slot in run.pool.slots[: min(run.state[0], 4)]:
             draw_mutants(
-                problem.arrays, run.workspace, run.pool, slot, rng, run.settings,
-                run.search_settings.operator_share(), mutants, masks, sizes,
+                problem.arrays,
+                run.workspace,
+                run.pool,
+                slot,
+                rng,
+                run.settings,
+                run.search_settings.operator_share(),
+                mutants,
+                masks,
+                sizes,
             )
             parent = run.pool.test[slot, : run.pool.n_nodes[slot]]
             for size, test, mask in zip(sizes, mutants, masks, strict=True):
@@ -83,7 +92,9 @@ def test_move_cut_keeps_the_feature() -> None:
     masks = np.zeros((50, problem.max_nodes), np.uint64)
     sizes = np.zeros(50, np.int64)
     share = run.search_settings.operator_share()
-    draw_mutants(problem.arrays, run.workspace, run.pool, slot, rng, run.settings, share, mutants, masks, sizes)
+    draw_mutants(
+        problem.arrays, run.workspace, run.pool, slot, rng, run.settings, share, mutants, masks, sizes
+    )
     for size, test, mask in zip(sizes, mutants, masks, strict=True):
         assert np.array_equal(problem.skeleton(test[:size], mask[:size]).feature, parent.feature)
 
@@ -118,7 +129,9 @@ def test_no_tree_beats_the_exact_front() -> None:
         found = quick(generations=60).run(problem, rng).objectives
         for f1, f2 in found:
             assert not any(beats((f1, f2), (point.f1, point.f2), 1e-9) for point in exact)
-        reached += sum(any(abs(f1 - p.f1) < 1e-9 and abs(f2 - p.f2) < 1e-9 for f1, f2 in found) for p in exact)
+        reached += sum(
+            any(abs(f1 - p.f1) < 1e-9 and abs(f2 - p.f2) < 1e-9 for f1, f2 in found) for p in exact
+        )
         known += len(exact)
     assert reached >= 0.6 * known
 
@@ -196,7 +209,7 @@ def test_progress_is_reported_and_the_hypervolume_grows() -> None:
     quick(generations=200).run(problem, np.random.default_rng(0), seen.append)
     assert [p.generation for p in seen] == sorted(p.generation for p in seen)
     volumes = [p.hypervolume for p in seen]
-    assert all(b >= a - 1e-12 for a, b in zip(volumes, volumes[1:], strict=False))
+    assert all(b >= a - 1e-12 for a, b in pairwise(volumes))
 
 
 def test_ctrl_c_keeps_what_was_found() -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from cstree.datasets import load_bupa
+from cstree.greedy.classifier import GreedyTreeClassifier
 from experiments.cli import main
 from experiments.records import Records
 from experiments.report import marks
-from experiments.study import read_study
 
 STUDY = """
 sets_file = "sets.toml"
@@ -110,7 +111,7 @@ def test_what_is_wrong_ends_in_one_line(study, tmp_path, capsys):
 
 def test_report_replaces_what_stands_between_the_marks(study, tmp_path, capsys):
     out, page, table = tmp_path / "x.jsonl", tmp_path / "page.md", tmp_path / "x.csv"
-    begin, end = marks(read_study(study))
+    begin, end = marks("small")
     run(study, out)
     main(["pack", str(out)])
     packed = tmp_path / "x.jsonl.gz"
@@ -143,3 +144,19 @@ def test_only_finished_repeats_are_reported(study, tmp_path, capsys):
     out.write_text("".join(lines[: first + 2]))
     assert main(["report", str(study), "--out", str(out)]) == 2
     assert "no repeat is finished" in capsys.readouterr().err
+
+
+def test_roots_tell_whether_the_chosen_split_pays(study, tmp_path, capsys):
+    page = tmp_path / "page.md"
+    begin, end = marks("small roots")
+    page.write_text(f"{begin}\n{end}\n")
+    data = ["--data", str(tmp_path / "nowhere")]
+    assert main(["roots", str(study), *data, "--markdown", str(page)]) == 0
+    assert main(["roots", str(study), *data]) == 0
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:] if line]
+    assert [row[0] for row in rows] == ["| bupa", "| hepatitis"]
+    assert all(line in page.read_text() for line in map(" | ".join, rows))
+    # Mistakes of bupa at the middle level cost 10 and 9, 169 and 176 cases: 9 * 176 / (10 * 169).
+    assert rows[0][1] == f"{9 * 176 / (10 * 169):.2f}"
+    model = GreedyTreeClassifier(load_bupa().costs).fit(*load_bupa(return_X_y=True))
+    assert rows[0][4] == ("yes" if model.tree_.n_leaves > 1 else "no")

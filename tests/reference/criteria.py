@@ -231,7 +231,9 @@ def best_candidate(
     omega: Any = 1.0,
     among: Sequence[int] | None = None,
 ) -> int:
-    """First of the candidates (all, or those ``among``) whose score is the best up to 1e-12 of it; free gains go by the larger gain.
+    """First of the candidates (all, or those ``among``) whose score is the best up to 1e-12 of it.
+
+    Free gains go by the larger gain.
 
     The candidates come in the order in which ties are broken: feature, cut, missing values left before right.
     """

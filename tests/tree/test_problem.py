@@ -150,7 +150,7 @@ def test_differing_weights_of_many_cases_are_rounded_for_the_search_only() -> No
 def test_path_costs_pay_each_step_once() -> None:
     rng = np.random.default_rng(3)
     for _ in range(50):
-        problem, plain = random_problem(rng)
+        problem, _ = random_problem(rng)
         tree = problem.tree(*random_preorder(problem, rng))
         wanted = ref.rule_prices(ref.plain_tree(tree), ref.plain_costs(problem.costs))
         assert path_costs(tree, problem.costs)[tree.leaves()] == pytest.approx(wanted, abs=1e-12)
