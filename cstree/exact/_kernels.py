@@ -10,7 +10,7 @@ from cstree.exact._layout_kernels import (
     BLOCKS,
     CASES,
     CURSOR,
-    FEATURES,
+    PANELS,
     LANES_USED,
     OFFSET,
     POINTS,
@@ -109,8 +109,8 @@ def is_short(f, s, v):  # type: ignore[no-untyped-def]
 
 @inlined_kernel
 def next_lane(f, level):  # type: ignore[no-untyped-def]
-    """The candidate that a frame tries next, cheap features first; -1: all that can matter are tried."""
-    while f.size[level, CURSOR] < f.size[level, FEATURES]:
+    """The candidate that a frame tries next, cheap panels first; -1: all that can matter are tried."""
+    while f.size[level, CURSOR] < f.size[level, PANELS]:
         i = f.order[level, f.size[level, CURSOR]]
         lane = f.first[level, i] + f.size[level, OFFSET]
         if lane < f.first[level, i + 1]:
@@ -133,7 +133,7 @@ def try_split(p, f, s, v, level, lane):  # type: ignore[no-untyped-def]
     base = np.int64(0)
     first = 0
     if level > 0:
-        base = f.size[level, WEIGHT] * f.pay[level, f.feature[level, lane]]
+        base = f.size[level, WEIGHT] * f.pay[level, f.panel[level, lane]]
         first = np.int64(2 * f.support[level, lane] > f.size[level, CASES])
     for turn in range(2 if level > 0 else 1):
         branch = first ^ turn
@@ -212,25 +212,25 @@ def solve_child(p, f, s, v, level, lane, branch, n_cases):  # type: ignore[no-un
 
 @inlined_kernel
 def price_child(p, f, level, lane):  # type: ignore[no-untyped-def]
-    """Steps paid at a child, and what each feature costs there."""
+    """Steps paid at a child, and what each panel costs there."""
     below = level + 1
     for a in range(f.pay.shape[1]):
         f.pay[below, a] = f.pay[level, a]
     for w in range(f.paid.shape[1]):
         f.paid[below, w] = f.paid[level, w]
     if lane >= 0:
-        feature = f.feature[level, lane]
-        for e in range(p.sharer_start[feature], p.sharer_start[feature + 1]):
-            f.pay[below, p.sharer[e]] = price_after(p, f, level, p.sharer[e], feature)
+        panel = f.panel[level, lane]
+        for e in range(p.sharer_start[panel], p.sharer_start[panel + 1]):
+            f.pay[below, p.sharer[e]] = price_after(p, f, level, p.sharer[e], panel)
         for w in range(f.paid.shape[1]):
-            f.paid[below, w] |= p.pays[feature, w]
+            f.paid[below, w] |= p.pays[panel, w]
 
 
 @inlined_kernel
 def make_key(p, f, s, level, lane, branch, n_lanes, depth):  # type: ignore[no-untyped-def]
     """Two hashes of a child's cases, of the steps paid that still matter to it, and of its depth.
 
-    A step matters if a feature that can still split the cases would pay for it.
+    A step matters if a panel that can still split the cases would pay for it.
     """
     a = (_KEY_A ^ np.uint64(depth)) * _KEY_B
     b = (_KEY_B ^ np.uint64(depth)) * _KEY_A
@@ -247,10 +247,10 @@ def make_key(p, f, s, level, lane, branch, n_lanes, depth):  # type: ignore[no-u
     for w in range(f.paid.shape[1]):
         matters = np.uint64(0)
         for i in range(n_lanes):
-            matters |= p.cares[f.feature[level, s.lane[i]], w]
+            matters |= p.cares[f.panel[level, s.lane[i]], w]
         word = f.paid[level, w]
         if lane >= 0:
-            word |= p.pays[f.feature[level, lane], w]
+            word |= p.pays[f.panel[level, lane], w]
         word &= matters
         a = (a ^ word) * _KEY_A
         a ^= a >> _SHIFT_A

@@ -11,10 +11,12 @@ from cstree._lanes import blend, convert, load, ones_at, popcount_lanes, spread,
 from cstree._numba import inlined_kernel, popcount, trailing_zeros
 
 # Columns of ``Frames.size``.
-WORDS, LANES_USED, BLOCKS, FEATURES, CASES, WEIGHT, POINTS, CURSOR, OFFSET = range(9)
+WORDS, LANES_USED, BLOCKS, PANELS, CASES, WEIGHT, POINTS, CURSOR, OFFSET = range(9)
 N_SIZES = 9
 GROUPED = 0
 _ONE = np.uint64(1)
+# Lanes that a candidate is compared with, to find those that split alike.
+_COMPARED = 64
 
 
 @inlined_kernel
@@ -51,7 +53,10 @@ def list_splitting(p, f, s, level, n_cases):  # type: ignore[no-untyped-def]
 def gather(p, f, s, level, n_lanes, keep_rows):  # type: ignore[no-untyped-def]
     """Build the frame below ``level`` of the cases in ``s.mask`` and the candidates in ``s.lane``."""
     below = level + 1
-    gather_cases(f, s, level, below)
+    if keep_rows or p.kind != GROUPED or pays_to_gather(f, s, level, n_lanes):
+        gather_cases(f, s, level, below)
+    else:
+        drop_empty_words(f, s, level, below)
     gather_candidates(f, s, level, below, n_lanes)
     add_up_candidates(p, f, below)
     if keep_rows:
@@ -59,6 +64,37 @@ def gather(p, f, s, level, n_lanes, keep_rows):  # type: ignore[no-untyped-def]
             for k in range(popcount(np.uint64(f.valid[below, w]))):
                 for block in range(f.size[below, BLOCKS]):
                     f.rows[below, 32 * w + k, block] = ones_at(load(f.bits, (below, w, 16 * block)), k)
+
+
+@inlined_kernel
+def pays_to_gather(f, s, level, n_lanes):  # type: ignore[no-untyped-def]
+    """Whether fewer words save more, where pairs are counted, than it costs to gather the cases.
+
+    A case costs about as much to move as a word to count.
+    """
+    n_words = 0
+    for w in range(f.size[level, WORDS]):
+        n_words += np.int64(s.mask[w] != 0)
+    n_cases = f.size[level + 1, CASES]
+    gathered = n_cases // 32 + f.group_start.shape[1] - 1
+    return n_lanes * ((n_lanes + 15) // 16) * (n_words - gathered) > n_cases * f.size[level, BLOCKS]
+
+
+@inlined_kernel
+def drop_empty_words(f, s, level, below):  # type: ignore[no-untyped-def]
+    """As :func:`gather_cases`, but leave the cases in their words."""
+    n_words = 0
+    for g in range(f.group_start.shape[1] - 1):
+        f.group_start[below, g] = n_words
+        for w in range(f.group_start[level, g], f.group_start[level, g + 1]):
+            if s.mask[w] != 0:
+                f.valid[below, n_words] = s.mask[w]
+                for block in range(f.size[level, BLOCKS]):
+                    word = load(f.bits, (level, w, 16 * block)) & spread(s.mask[w], f.bits)
+                    store(s.wide, (n_words, 16 * block), word)
+                n_words += 1
+    f.group_start[below, f.group_start.shape[1] - 1] = n_words
+    f.size[below, WORDS] = n_words
 
 
 @inlined_kernel
@@ -95,27 +131,30 @@ def gather_cases(f, s, level, below):  # type: ignore[no-untyped-def]
 
 @inlined_kernel
 def gather_candidates(f, s, level, below, n_lanes):  # type: ignore[no-untyped-def]
-    """Keep the candidates in ``s.lane``, but of those of one feature that split alike only the first."""
+    """Keep the candidates in ``s.lane``, but of those of one panel that split alike only the first.
+
+    Free choice among equals; only the last lanes of a panel are compared, as that takes their square.
+    """
     n_words = f.size[below, WORDS]
-    n, n_features, last = 0, 0, -1
+    n, n_panels, last = 0, 0, -1
     for i in range(n_lanes):
         lane = s.lane[i]
-        feature = f.feature[level, lane]
-        if feature != last:
-            f.alive[below, n_features] = feature
-            f.first[below, n_features] = n
-            n_features += 1
-            last = feature
-        elif splits_alike(f, s, below, lane, f.first[below, n_features - 1], n):
+        panel = f.panel[level, lane]
+        if panel != last:
+            f.alive[below, n_panels] = panel
+            f.first[below, n_panels] = n
+            n_panels += 1
+            last = panel
+        elif splits_alike(f, s, below, lane, max(f.first[below, n_panels - 1], n - _COMPARED), n):
             continue
-        f.feature[below, n] = feature
+        f.panel[below, n] = panel
         f.candidate[below, n] = f.candidate[level, lane]
         f.support[below, n] = s.child_count[lane]
         for w in range(n_words):
             f.bits[below, w, n] = s.wide[w, lane]
         n += 1
-    f.first[below, n_features] = n
-    f.size[below, FEATURES] = n_features
+    f.first[below, n_panels] = n
+    f.size[below, PANELS] = n_panels
     f.size[below, LANES_USED] = n
     f.size[below, BLOCKS] = (n + 15) // 16
     for i in range(n, 16 * f.size[below, BLOCKS]):

@@ -22,7 +22,7 @@ from cstree._lanes import (
 )
 from cstree._numba import inlined_kernel, trailing_zeros
 from cstree.exact._front_kernels import insert, is_beaten, last_not_dearer, start_front
-from cstree.exact._layout_kernels import BLOCKS, CASES, FEATURES, GROUPED, WEIGHT, WORDS
+from cstree.exact._layout_kernels import BLOCKS, CASES, PANELS, GROUPED, WEIGHT, WORDS
 
 _ONE = np.uint64(1)
 # A point's code: number of nodes, then test, then what is below on the left and on the right.
@@ -35,7 +35,7 @@ def depth_two(p, f, s, level, deep):  # type: ignore[no-untyped-def]
     """Fill the front of the node at ``level`` with all trees of depth two (one, if not ``deep``)."""
     worst = np.int64(f.total[level, p.n_answers])
     start_front(f, level, worst - most_saved(p, f, level), LEAF_CODE)
-    if f.size[level, FEATURES] == 0:
+    if f.size[level, PANELS] == 0:
         return
     sort_by_price(f, level)
     if deep:
@@ -43,11 +43,11 @@ def depth_two(p, f, s, level, deep):  # type: ignore[no-untyped-def]
     else:
         forbid_pairs(f, s, level)
     n_prices = best_by_price(p, f, s, level)
-    for i in range(f.size[level, FEATURES]):
+    for i in range(f.size[level, PANELS]):
         s.place[f.alive[level, i]] = i
-    for j in range(f.size[level, FEATURES]):
-        root_feature(p, f, s, level, f.order[level, j], n_prices, worst)
-    for i in range(f.size[level, FEATURES]):
+    for j in range(f.size[level, PANELS]):
+        root_panel(p, f, s, level, f.order[level, j], n_prices, worst)
+    for i in range(f.size[level, PANELS]):
         s.place[f.alive[level, i]] = -1
     name_tests(f, s, level)
 
@@ -63,8 +63,8 @@ def most_saved(p, f, level):  # type: ignore[no-untyped-def]
 
 @inlined_kernel
 def sort_by_price(f, level):  # type: ignore[no-untyped-def]
-    """Order the features that are left by what they cost at this node."""
-    for i in range(f.size[level, FEATURES]):
+    """Order the panels that are left by what they cost at this node."""
+    for i in range(f.size[level, PANELS]):
         pay = f.pay[level, f.alive[level, i]]
         j = i
         while j > 0 and f.pay[level, f.alive[level, f.order[level, j - 1]]] > pay:
@@ -76,7 +76,7 @@ def sort_by_price(f, level):  # type: ignore[no-untyped-def]
 @inlined_kernel
 def forbid_pairs(f, s, level):  # type: ignore[no-untyped-def]
     """No second tests."""
-    for i in range(f.size[level, FEATURES]):
+    for i in range(f.size[level, PANELS]):
         for block in range(f.size[level, BLOCKS]):
             store(s.gain, (0, i, 16 * block), spread(-1, s.gain))
             store(s.gain, (1, i, 16 * block), spread(-1, s.gain))
@@ -84,16 +84,19 @@ def forbid_pairs(f, s, level):  # type: ignore[no-untyped-def]
 
 @inlined_kernel
 def count_pairs(p, f, s, level):  # type: ignore[no-untyped-def]
-    """For every root and every feature, the most that a second test of the feature saves in each branch."""
+    """For every root and every panel, the most that a second test of the panel saves in each branch."""
     n_cases = f.size[level, CASES]
-    for i in range(f.size[level, FEATURES]):
+    for i in range(f.size[level, PANELS]):
         for block in range(f.size[level, BLOCKS]):
             column = 16 * block
             none = spread(-1, s.gain)
             best_left, best_right = none, none
             for a in range(f.first[level, i], f.first[level, i + 1]):
-                both = add_up_pair(p, f, s, level, a, column)
-                left, right = best_of_quadrants(p, f, s, level, a, column)
+                if p.kind == GROUPED and p.n_answers == 2:
+                    both, left, right = split_in_two_answers(p, f, s, level, a, column)
+                else:
+                    both = add_up_pair(p, f, s, level, a, column)
+                    left, right = best_of_quadrants(p, f, s, level, a, column)
                 if p.minimum > 1:
                     least = spread(p.minimum, s.gain)
                     here = convert(load(f.support, (level, column)), s.gain)
@@ -105,6 +108,33 @@ def count_pairs(p, f, s, level):  # type: ignore[no-untyped-def]
                 best_left, best_right = maximum(best_left, left), maximum(best_right, right)
             store(s.gain, (0, i, column), best_left)
             store(s.gain, (1, i, column), best_right)
+
+
+@inlined_kernel
+def split_in_two_answers(p, f, s, level, a, column):  # type: ignore[no-untyped-def]
+    """Both of the next two functions for two answers, without a detour through memory."""
+    saved_0, saved_1 = spread(0, s.pair), spread(0, s.pair)
+    all_cases = spread(0, f.bits)
+    for g in range(p.group_weight.shape[0]):
+        count = spread(0, f.bits)
+        for w in range(f.group_start[level, g], f.group_start[level, g + 1]):
+            both = load(f.bits, (level, w, column)) & spread(f.bits[level, w, a], f.bits)
+            count = count + popcount_lanes(both)
+        all_cases = all_cases + count
+        for e in range(p.saving_start[g], p.saving_start[g + 1] - 1):
+            more = convert(count, s.pair) * spread(p.saving[e], s.pair)
+            if p.saving_answer[e] == 0:
+                saved_0 = saved_0 + more
+            else:
+                saved_1 = saved_1 + more
+    root_0 = load(f.saved, (level, 0, column)) - saved_0
+    root_1 = load(f.saved, (level, 1, column)) - saved_1
+    a_0, a_1 = f.saved[level, 0, a], f.saved[level, 1, a]
+    left = maximum(saved_0, saved_1) + maximum(root_0, root_1)
+    second = maximum(spread(a_0, s.pair) - saved_0, spread(a_1, s.pair) - saved_1)
+    neither_0 = spread(f.total[level, 0] - a_0, s.pair) - root_0
+    neither_1 = spread(f.total[level, 1] - a_1, s.pair) - root_1
+    return all_cases, left, second + maximum(neither_0, neither_1)
 
 
 @inlined_kernel
@@ -165,7 +195,7 @@ def best_by_price(p, f, s, level):  # type: ignore[no-untyped-def]
     Fills ``s.best``, ``s.price`` and ``s.class_end``; returns the number of different prices.
     """
     n = 0
-    for j in range(f.size[level, FEATURES]):
+    for j in range(f.size[level, PANELS]):
         pay = f.pay[level, f.alive[level, f.order[level, j]]]
         if j == 0 or pay != s.price[n - 1]:
             s.price[n] = pay
@@ -194,10 +224,10 @@ def best_by_price(p, f, s, level):  # type: ignore[no-untyped-def]
 
 
 @inlined_kernel
-def root_feature(p, f, s, level, i, n_prices, worst):  # type: ignore[no-untyped-def]
-    """Insert the trees whose root tests a feature."""
-    feature = f.alive[level, i]
-    base = f.size[level, WEIGHT] * f.pay[level, feature]
+def root_panel(p, f, s, level, i, n_prices, worst):  # type: ignore[no-untyped-def]
+    """Insert the trees whose root tests a panel."""
+    panel = f.alive[level, i]
+    base = f.size[level, WEIGHT] * f.pay[level, panel]
     n_extra = -1
     for b in range(f.first[level, i], f.first[level, i + 1]):
         most = np.int64(s.best[0, n_prices, b]) + np.int64(s.best[1, n_prices, b])
@@ -205,7 +235,7 @@ def root_feature(p, f, s, level, i, n_prices, worst):  # type: ignore[no-untyped
         if is_beaten(f, level, at, worst - most, base):
             continue
         if n_extra < 0:
-            n_extra = list_cheaper(p, f, s, level, feature)
+            n_extra = list_cheaper(p, f, s, level, panel)
         weight = f.weight[level, b]
         n_left = list_branch(s, 0, b, n_prices, n_extra, weight)
         n_right = list_branch(s, 1, b, n_prices, n_extra, f.size[level, WEIGHT] - weight)
@@ -226,15 +256,15 @@ def root_feature(p, f, s, level, i, n_prices, worst):  # type: ignore[no-untyped
 
 
 @inlined_kernel
-def list_cheaper(p, f, s, level, feature):  # type: ignore[no-untyped-def]
-    """List the features that get cheaper once ``feature`` is paid, cheapest first; return their number."""
+def list_cheaper(p, f, s, level, panel):  # type: ignore[no-untyped-def]
+    """List the panels that get cheaper once ``panel`` is paid, cheapest first; return their number."""
     n = 0
-    for e in range(p.sharer_start[feature], p.sharer_start[feature + 1]):
+    for e in range(p.sharer_start[panel], p.sharer_start[panel + 1]):
         other = p.sharer[e]
         i = s.place[other]
         if i < 0:
             continue
-        price = price_after(p, f, level, other, feature)
+        price = price_after(p, f, level, other, panel)
         if price < f.pay[level, other]:
             j = n
             while j > 0 and s.extra_price[j - 1] > price:
@@ -248,10 +278,10 @@ def list_cheaper(p, f, s, level, feature):  # type: ignore[no-untyped-def]
 
 
 @inlined_kernel
-def price_after(p, f, level, feature, paid):  # type: ignore[no-untyped-def]
-    """What a feature costs at a node once another one is paid too."""
+def price_after(p, f, level, panel, paid):  # type: ignore[no-untyped-def]
+    """What a panel costs at a node once another one is paid too."""
     price = np.int64(0)
-    for e in range(p.step_start[feature], p.step_start[feature + 1]):
+    for e in range(p.step_start[panel], p.step_start[panel + 1]):
         step = np.uint64(p.step[e])
         word = step >> np.uint64(6)
         if ((f.paid[level, word] | p.pays[paid, word]) >> (step & np.uint64(63))) & _ONE == 0:
@@ -263,7 +293,7 @@ def price_after(p, f, level, feature, paid):  # type: ignore[no-untyped-def]
 def list_branch(s, branch, b, n_prices, n_extra, weight):  # type: ignore[no-untyped-def]
     """Front of a branch of root ``b`` with at most one test: savings, price, and which test it is.
 
-    Items: 0 a leaf, ``1 + k`` the best test of price ``k``, ``1 + A + i`` a test of feature ``i`` at the
+    Items: 0 a leaf, ``1 + k`` the best test of price ``k``, ``1 + A + i`` a test of panel ``i`` at the
     lower price it has below this root. Returns the number of points.
     """
     saved = np.int64(s.best[branch, 0, b])
@@ -293,7 +323,7 @@ def list_branch(s, branch, b, n_prices, n_extra, weight):  # type: ignore[no-unt
 
 @inlined_kernel
 def name_tests(f, s, level):  # type: ignore[no-untyped-def]
-    """Replace lanes and items in the codes of a front by candidates and features."""
+    """Replace lanes and items in the codes of a front by candidates and panels."""
     low = (1 << LEFT_AT) - 1
     for point in range(f.size[level, 6]):
         code = f.code[level, point]
@@ -307,12 +337,12 @@ def name_tests(f, s, level):  # type: ignore[no-untyped-def]
 
 @inlined_kernel
 def name_item(f, s, level, branch, b, item):  # type: ignore[no-untyped-def]
-    """One more than the feature that an item of :func:`list_branch` tests; 0 for a leaf."""
+    """One more than the panel that an item of :func:`list_branch` tests; 0 for a leaf."""
     if item == 0:
         return np.int64(0)
-    n_features = s.place.shape[0]
-    if item > n_features:
-        return np.int64(f.alive[level, item - n_features - 1] + 1)
+    n_panels = s.place.shape[0]
+    if item > n_panels:
+        return np.int64(f.alive[level, item - n_panels - 1] + 1)
     wanted = s.best[branch, item, b]
     j = s.class_end[item - 2] if item > 1 else 0
     while s.gain[branch, f.order[level, j], b] != wanted:

@@ -92,11 +92,11 @@ def take_branch(p, r, depth, test, branch):  # type: ignore[no-untyped-def]
 
 
 @inlined_kernel
-def best_second_test(p, r, feature, depth):  # type: ignore[no-untyped-def]
-    """The first candidate of a feature that saves most for the cases at ``depth``."""
+def best_second_test(p, r, panel, depth):  # type: ignore[no-untyped-def]
+    """The first candidate of a panel that saves most for the cases at ``depth``."""
     best, most = -1, np.int64(-1)
-    candidate = p.candidate_start[feature]
-    while candidate < p.candidate_start[feature + 1]:
+    candidate = p.candidate_start[panel]
+    while candidate < p.candidate_start[panel + 1]:
         left = branch_savings(p, r, candidate, depth, 0)
         right = branch_savings(p, r, candidate, depth, 1)
         if left >= 0 and right >= 0 and left + right > most:

@@ -23,14 +23,15 @@ _LARGEST_INT64 = 2**61
 class ExactArrays(NamedTuple):
     """A problem as the kernels see it.
 
-    ``F`` candidate tests of ``A`` features, ``W`` 64-bit words, ``G`` groups of cases, ``M`` answers.
+    ``F`` candidate tests of ``A`` panels (features that the same steps reveal, at the same prices), ``W``
+    64-bit words, ``G`` groups of cases, ``M`` answers.
     What an answer saves, compared with a case's worst answer, is summed instead of what it costs: the
     savings of most answers are 0, so most products vanish. ``cost = worst - greatest saving``.
     """
 
     bits: NDArray[np.uint64]  # (F, W) cases that take branch 0
-    feature: NDArray[np.int32]  # (F,) place of the tested feature among the A, ascending
-    candidate_start: NDArray[np.int32]  # (A + 1,) first candidate of each feature
+    panel: NDArray[np.int32]  # (F,) ascending
+    candidate_start: NDArray[np.int32]  # (A + 1,) first candidate of each panel
     words: NDArray[np.uint64]  # (W,) all cases
     group_start: NDArray[np.int32]  # (G + 1,) first word of each group
     group_weight: NDArray[np.int64]  # (G,) weight of a case (GROUPED)
@@ -40,13 +41,13 @@ class ExactArrays(NamedTuple):
     case_weight: NDArray[np.int64]  # (64 W,) (other kinds)
     case_saving: NDArray[np.int_]  # (64 W, M + 1) (other kinds)
     total: NDArray[np.int_]  # (M + 1,) savings of all cases; last: their worst costs
-    step_start: NDArray[np.int32]  # (A + 1,) first entry of each feature
+    step_start: NDArray[np.int32]  # (A + 1,) first entry of each panel, priced steps only
     step: NDArray[np.int32]  # (entries,)
     price: NDArray[np.int64]  # (entries,)
-    pays: NDArray[np.uint64]  # (A, P) steps that a test of the feature leaves paid, as bits
-    cares: NDArray[np.uint64]  # (A, P) steps that the feature's price depends on
+    pays: NDArray[np.uint64]  # (A, P) steps that a test leaves paid, as bits
+    cares: NDArray[np.uint64]  # (A, P) steps that the price depends on
     sharer_start: NDArray[np.int32]  # (A + 1,)
-    sharer: NDArray[np.int32]  # (entries,) features whose price falls when the feature is paid
+    sharer: NDArray[np.int32]  # (entries,) panels that get cheaper when the panel is paid
     kind: int
     n_answers: int
     n_cases: int
@@ -64,7 +65,7 @@ class Units(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Candidate tests as :meth:`TreeProblem.tree` takes them, sorted by feature."""
+    """Candidate tests as :meth:`TreeProblem.tree` takes them, sorted by panel."""
 
     test: NDArray[np.int32]
     mask: NDArray[np.uint64]
@@ -83,16 +84,19 @@ def build_exact_arrays(problem: TreeProblem, subset_limit: int) -> tuple[ExactAr
     arrays = problem.arrays
     savings, unavoidable = _savings(problem)
     weights, prices, price_unit, price_exact = _weights_and_prices(problem, savings.weight)
-    features, place = np.unique(candidates.feature, return_inverse=True)
+    panel_of, panels = _panels(problem, np.unique(candidates.feature), prices)
+    order = np.argsort(panel_of[candidates.feature], kind="stable")
+    candidates = Candidates(*(column[order] for column in candidates))
+    panel = panel_of[candidates.feature]
     units = Units(savings.scale.unit, price_unit, unavoidable, savings.scale.exact and price_exact)
     grouped = arrays.kind == GROUPED
     start, answer, amount = _entries(savings.saving if grouped else savings.saving[:0])
     none = np.zeros((1, 1), dtype=savings.saving.dtype)
     return (
         ExactArrays(
-            bits=bits,
-            feature=place.astype(np.int32),
-            candidate_start=np.searchsorted(place, np.arange(len(features) + 1)).astype(np.int32),
+            bits=np.ascontiguousarray(bits[order]),
+            panel=panel,
+            candidate_start=np.searchsorted(panel, np.arange(len(panels) + 1)).astype(np.int32),
             words=arrays.words,
             group_start=arrays.group_start.astype(np.int32),
             group_weight=weights if grouped else np.zeros(len(arrays.group_class), np.int64),
@@ -102,7 +106,7 @@ def build_exact_arrays(problem: TreeProblem, subset_limit: int) -> tuple[ExactAr
             case_weight=np.zeros(1, np.int64) if grouped else weights,
             case_saving=none if grouped else savings.saving,
             total=savings.total,
-            **_steps(problem, features, prices),
+            **_steps(panels),
             kind=arrays.kind,
             n_answers=savings.saving.shape[1] - 1,
             n_cases=problem.dataset.n_samples,
@@ -147,9 +151,8 @@ def _candidates(problem: TreeProblem, subset_limit: int) -> tuple[Candidates, ND
             f"there are {len(feature)} candidate tests; the exact search takes at most {MOST_CANDIDATES}. "
             "Use fewer bins (max_bins), or search='nnia'."
         )
-    order = np.argsort(feature, kind="stable")
-    found = Candidates(np.concatenate(tests)[order], np.concatenate(masks)[order], feature[order])
-    return found, np.ascontiguousarray(np.concatenate(rows)[order])
+    found = Candidates(np.concatenate(tests), np.concatenate(masks), feature)
+    return found, np.concatenate(rows)
 
 
 class _Savings(NamedTuple):
@@ -216,35 +219,49 @@ def _entries(saving: NDArray[np.int_]) -> tuple[NDArray[np.int32], NDArray[np.in
     return start, answer.astype(np.int32), saving[group, answer]
 
 
-def _steps(
+_Panel = tuple[tuple[int, int], ...]  # step and price
+
+
+def _panels(
     problem: TreeProblem, features: NDArray[np.int64], prices: NDArray[np.int64]
-) -> dict[str, NDArray]:
-    """Steps and prices of the features that have candidates, and who shares steps with whom."""
+) -> tuple[NDArray[np.int32], list[_Panel]]:
+    """Panel of each feature of the table (-1: it has no candidate), and the steps of each panel."""
     arrays = problem.arrays
-    entries = [range(int(arrays.step_start[j]), int(arrays.step_start[j + 1])) for j in features]
-    flat = [e for of_feature in entries for e in of_feature]
-    used = sorted({int(arrays.steps[e]) for e in flat if prices[e] > 0})
-    number = {step: i for i, step in enumerate(used)}
-    n_words = max(1, -(-len(used) // 64))
-    pays = np.zeros((max(len(features), 1), n_words), dtype=np.uint64)
-    cares = np.zeros_like(pays)
-    start, steps, price = [0], [], []
-    for place, of_feature in enumerate(entries):
-        for e in of_feature:
-            if (step := number.get(int(arrays.steps[e]))) is None:
-                continue
-            pays[place, step // 64] |= np.uint64(1 << step % 64)
-            if prices[e] > 0:
-                cares[place, step // 64] |= np.uint64(1 << step % 64)
-                steps.append(step)
-                price.append(int(prices[e]))
-        start.append(len(steps))
-    shared = [np.flatnonzero((pays[a] & cares).any(axis=1)) for a in range(len(features))]
+    entries = {
+        int(j): [
+            (int(arrays.steps[e]), int(prices[e])) for e in range(arrays.step_start[j], arrays.step_start[j + 1])
+        ]
+        for j in features
+    }
+    # What is free for everybody never matters; what is free for one may be dear for another.
+    priced = {step for of_feature in entries.values() for step, price in of_feature if price > 0}
+    number = {step: i for i, step in enumerate(sorted(priced))}
+    panels: dict[_Panel, int] = {}
+    panel_of = np.full(len(problem.dataset.schema), -1, np.int32)
+    for j, of_feature in entries.items():
+        panel = tuple((number[step], price) for step, price in of_feature if step in number)
+        panel_of[j] = panels.setdefault(panel, len(panels))
+    return panel_of, list(panels)
+
+
+def _steps(panels: list[_Panel]) -> dict[str, NDArray]:
+    """Steps and prices of the panels as arrays, and who shares steps with whom."""
+    n_steps = 1 + max((step for panel in panels for step, _ in panel), default=0)
+    paid = np.zeros((max(len(panels), 1), -(-n_steps // 64)), dtype=np.uint64)
+    cares = np.zeros_like(paid)
+    for a, panel in enumerate(panels):
+        for step, price in panel:
+            paid[a, step // 64] |= np.uint64(1 << step % 64)
+            if price > 0:
+                cares[a, step // 64] |= np.uint64(1 << step % 64)
+    entries = [[entry for entry in panel if entry[1] > 0] for panel in panels]
+    flat = [entry for panel in entries for entry in panel] or [(0, 0)]
+    shared = [np.flatnonzero((paid[a] & cares).any(axis=1)) for a in range(len(panels))]
     return {
-        "step_start": np.array(start, np.int32),
-        "step": np.array(steps or [0], np.int32),
-        "price": np.array(price or [0], np.int64),
-        "pays": pays,
+        "step_start": np.cumsum([0, *map(len, entries)]).astype(np.int32),
+        "step": np.array([step for step, _ in flat], np.int32),
+        "price": np.array([price for _, price in flat], np.int64),
+        "pays": paid,
         "cares": cares,
         "sharer_start": np.cumsum([0, *map(len, shared)]).astype(np.int32),
         "sharer": np.concatenate([*shared, np.zeros(1, np.intp)]).astype(np.int32),

@@ -30,8 +30,8 @@ class Frames(NamedTuple):
     group_start: NDArray[np.int32]  # (L, G + 1) first word of each group
     valid: NDArray[np.uint32]  # (L, V) bits that are cases
     candidate: NDArray[np.int32]  # (L, C)
-    feature: NDArray[np.int32]  # (L, C)
-    alive: NDArray[np.int32]  # (L, A) features with a candidate
+    panel: NDArray[np.int32]  # (L, C)
+    alive: NDArray[np.int32]  # (L, A) panels with a candidate
     first: NDArray[np.int32]  # (L, A + 1) first lane of each of them
     saved: NDArray[np.int_]  # (L, M + 1, C) savings of each answer in branch 0; last: worst costs
     support: NDArray[np.int32]  # (L, C) cases in branch 0
@@ -40,7 +40,7 @@ class Frames(NamedTuple):
     size: NDArray[np.int64]  # (L, N_SIZES) see _layout_kernels
     words: NDArray[np.uint64]  # (L, W) cases of the node in the order of the table
     paid: NDArray[np.uint64]  # (L, P) steps paid above
-    pay: NDArray[np.int64]  # (L, A) what a feature costs there
+    pay: NDArray[np.int64]  # (L, A) what a panel costs there
     order: NDArray[np.int32]  # (L, A) places in ``alive``, cheapest first
     key: NDArray[np.uint64]  # (L, 2) see _kernels.make_key
     f1: NDArray[np.int64]  # (L, points) the front so far
@@ -59,10 +59,10 @@ class Scratch(NamedTuple):
     lane: NDArray[np.int32]  # (C,) lanes that split the child
     source: NDArray[np.int32]  # (32 V,)
     wide: NDArray[np.uint32]  # (V, C)
-    place: NDArray[np.int32]  # (A,) place of a feature in ``alive``; -1: it has none
+    place: NDArray[np.int32]  # (A,) place of a panel in ``alive``; -1: it has none
     pair: NDArray[np.int_]  # (M, 16)
-    gain: NDArray[np.int_]  # (2, A, C) best savings of either branch of a root, split by a feature
-    best: NDArray[np.int_]  # (2, A + 1, C) the same for features up to a price
+    gain: NDArray[np.int_]  # (2, A, C) best savings of either branch of a root, split by a panel
+    best: NDArray[np.int_]  # (2, A + 1, C) the same for panels up to a price
     price: NDArray[np.int64]  # (A,) those prices
     class_end: NDArray[np.int32]  # (A,)
     extra_price: NDArray[np.int64]  # (A,)
@@ -110,8 +110,8 @@ def make_state(p: ExactArrays, max_depth: int) -> State:
 
 
 def _make_frames(p: ExactArrays, levels: int) -> Frames:
-    n_words, n_features = 2 * len(p.words), len(p.pays)
-    n_lanes = -(-max(len(p.feature), 1) // LANES) * LANES
+    n_words, n_panels = 2 * len(p.words), len(p.pays)
+    n_lanes = -(-max(len(p.panel), 1) // LANES) * LANES
     dtype: Any = p.total.dtype
     i32, i64 = np.int32, np.int64
     return Frames(
@@ -121,9 +121,9 @@ def _make_frames(p: ExactArrays, levels: int) -> Frames:
         group_start=np.zeros((levels, len(p.group_weight) + 1), i32),
         valid=np.zeros((levels, n_words), np.uint32),
         candidate=np.zeros((levels, n_lanes), i32),
-        feature=np.zeros((levels, n_lanes), i32),
-        alive=np.zeros((levels, n_features), i32),
-        first=np.zeros((levels, n_features + 1), i32),
+        panel=np.zeros((levels, n_lanes), i32),
+        alive=np.zeros((levels, n_panels), i32),
+        first=np.zeros((levels, n_panels + 1), i32),
         saved=np.zeros((levels, p.n_answers + 1, n_lanes), dtype),
         support=np.zeros((levels, n_lanes), i32),
         weight=np.zeros((levels, n_lanes), i64),
@@ -131,15 +131,15 @@ def _make_frames(p: ExactArrays, levels: int) -> Frames:
         size=np.zeros((levels, N_SIZES), i64),
         words=np.zeros((levels, len(p.words)), np.uint64),
         paid=np.zeros((levels, p.pays.shape[1]), np.uint64),
-        pay=np.zeros((levels, n_features), i64),
-        order=np.zeros((levels, n_features), i32),
+        pay=np.zeros((levels, n_panels), i64),
+        order=np.zeros((levels, n_panels), i32),
         key=np.zeros((levels, 2), np.uint64),
         **{name: np.zeros((levels, FIRST_POINTS), i64) for name in _FRONT_ARRAYS},
     )
 
 
 def _make_scratch(p: ExactArrays, frames: Frames) -> Scratch:
-    n_words, n_lanes, n_features = len(p.words) * 2, frames.bits.shape[2], len(p.pays)
+    n_words, n_lanes, n_panels = len(p.words) * 2, frames.bits.shape[2], len(p.pays)
     dtype: Any = p.total.dtype
     i32, i64 = np.int32, np.int64
     return Scratch(
@@ -150,17 +150,17 @@ def _make_scratch(p: ExactArrays, frames: Frames) -> Scratch:
         lane=np.zeros(n_lanes + 1, i32),
         source=np.zeros(32 * n_words, i32),
         wide=np.zeros((n_words, n_lanes), np.uint32),
-        place=np.full(n_features, -1, i32),
+        place=np.full(n_panels, -1, i32),
         pair=np.zeros((p.n_answers, LANES), dtype),
-        gain=np.zeros((2, n_features, n_lanes), dtype),
-        best=np.zeros((2, n_features + 1, n_lanes), dtype),
-        price=np.zeros(n_features, i64),
-        class_end=np.zeros(n_features, i32),
-        extra_price=np.zeros(n_features, i64),
-        extra=np.zeros(n_features, i32),
-        list_saved=np.zeros((2, 2 * n_features + 1), i64),
-        list_price=np.zeros((2, 2 * n_features + 1), i64),
-        list_item=np.zeros((2, 2 * n_features + 1), i64),
+        gain=np.zeros((2, n_panels, n_lanes), dtype),
+        best=np.zeros((2, n_panels + 1, n_lanes), dtype),
+        price=np.zeros(n_panels, i64),
+        class_end=np.zeros(n_panels, i32),
+        extra_price=np.zeros(n_panels, i64),
+        extra=np.zeros(n_panels, i32),
+        list_saved=np.zeros((2, 2 * n_panels + 1), i64),
+        list_price=np.zeros((2, 2 * n_panels + 1), i64),
+        list_item=np.zeros((2, 2 * n_panels + 1), i64),
         side=np.zeros((2, 3), i64),
         counters=np.zeros(N_COUNTERS, i64),
     )
@@ -182,7 +182,7 @@ def _make_solved() -> Solved:
 
 def _fill_table_frame(p: ExactArrays, frames: Frames) -> None:
     """Fill level 0: all cases and all candidates, 32 cases a word."""
-    n = len(p.feature)
+    n = len(p.panel)
     if n:
         frames.bits[0, :, :n] = _halves(p.bits).T
         by_case = np.unpackbits(_halves(p.bits).astype("<u4").view(np.uint8), axis=1, bitorder="little").T
@@ -193,7 +193,7 @@ def _fill_table_frame(p: ExactArrays, frames: Frames) -> None:
     frames.group_start[0] = 2 * p.group_start
     frames.valid[0] = _halves(p.words)
     frames.candidate[0, :n] = np.arange(n)
-    frames.feature[0, :n] = p.feature
+    frames.panel[0, :n] = p.panel
     frames.total[0] = p.total
     frames.words[0] = p.words
     for a in range(len(p.step_start) - 1):
