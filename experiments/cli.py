@@ -1,4 +1,4 @@
-"""``python -m experiments run | report | pack``."""
+"""``python -m experiments run | report | roots | pack``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments.records import Records, pack
-from experiments.report import write_report
-from experiments.runner import run_study
+from experiments.report import write_report, write_roots
+from experiments.roots import root_of
+from experiments.runner import load_tables, run_study
 from experiments.study import Study, read_study
 
 __all__ = ["main"]
@@ -44,6 +45,11 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--markdown", type=Path, help="file whose part between the marks is replaced")
     report.add_argument("--csv", type=Path, help="file for the means by set and method")
     report.set_defaults(command=_report)
+    roots = commands.add_parser("roots", help="what SECSDT_MC sees at the root of each set")
+    roots.add_argument("study", type=Path)
+    roots.add_argument("--data", type=Path, default=DATA, help="folder of the tables")
+    roots.add_argument("--markdown", type=Path, help="file whose part between the marks is replaced")
+    roots.set_defaults(command=_roots)
     packing = commands.add_parser("pack", help="compress results for keeping")
     packing.add_argument("results", type=Path)
     packing.set_defaults(command=_pack)
@@ -72,6 +78,15 @@ def _report(options: argparse.Namespace) -> int:
     if not out.exists():
         raise ValueError(f"there are no results at {out}; run the study first")
     text = write_report(study, Records(out), markdown=options.markdown, csv=options.csv)
+    if options.markdown is None:
+        print(text)
+    return 0
+
+
+def _roots(options: argparse.Namespace) -> int:
+    study = read_study(options.study)
+    roots = {table.name: root_of(table) for table in load_tables(study, options.data)}
+    text = write_roots(study, roots, options.markdown)
     if options.markdown is None:
         print(text)
     return 0

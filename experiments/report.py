@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,15 @@ from experiments.records import Records
 from experiments.statistics import friedman, holm, mean_ranks, resampled_t, wilcoxon
 from experiments.study import Study
 
-__all__ = ["marks", "means", "percent_of_standard", "write_report"]
+__all__ = ["marks", "means", "percent_of_standard", "write_report", "write_roots"]
 
 # Two methods differ on a set when the corrected resampled t-test says so at this level.
 LEVEL = 0.05
 
 
-def marks(study: Study) -> tuple[str, str]:
-    """Lines between which a page holds the tables of a study."""
-    return f"<!-- {study.name}: made by python -m experiments report -->", f"<!-- {study.name}: end -->"
+def marks(name: str) -> tuple[str, str]:
+    """Lines between which a page holds the tables of a study, or its roots."""
+    return f"<!-- {name}: made by python -m experiments -->", f"<!-- {name}: end -->"
 
 
 def write_report(
@@ -56,13 +56,36 @@ def write_report(
         means(cells).round(5).to_csv(buffer, lineterminator="\n")
         write_text(csv, buffer.getvalue())
     if markdown is not None:
-        begin, end = marks(study)
-        page = markdown.read_text(encoding="utf-8")
-        if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
-            raise ValueError(f"{markdown.name} must hold the lines {begin} and {end}, in this order, once")
-        head, rest = page.split(begin)
-        write_text(markdown, f"{head}{begin}\n\n{text}\n{end}{rest.split(end)[1]}")
+        put_between(markdown, *marks(study.name), text)
     return text
+
+
+def write_roots(study: Study, roots: Mapping[str, Mapping[str, Any]], markdown: Path | None = None) -> str:
+    """Table of what SECSDT_MC sees at the roots of the sets; see :func:`experiments.roots.root_of`."""
+    rows = [
+        [
+            name,
+            f"{root['alpha']:.2f}",
+            root["feature"],
+            f"{root['price']:.1f}",
+            "yes" if root["pays"] else "no",
+            f"{root['paying']} of {root['candidates']}",
+        ]
+        for name, root in roots.items()
+    ]
+    text = _table(["set", "alpha", "chosen test", "its price", "it pays", "splits that pay"], rows) + "\n"
+    if markdown is not None:
+        put_between(markdown, *marks(f"{study.name} roots"), text)
+    return text
+
+
+def put_between(page: Path, begin: str, end: str, text: str) -> None:
+    """Replace what stands between two lines of a page."""
+    old = page.read_text(encoding="utf-8")
+    if old.count(begin) != 1 or old.count(end) != 1 or old.index(begin) > old.index(end):
+        raise ValueError(f"{page.name} must hold the lines {begin} and {end}, in this order, once")
+    head, rest = old.split(begin)
+    write_text(page, f"{head}{begin}\n\n{text}\n{end}{rest.split(end)[1]}")
 
 
 def percent_of_standard(study: Study, records: Records) -> tuple[pd.DataFrame, int]:

@@ -15,7 +15,7 @@ from experiments.records import Records
 from experiments.study import Method, Settings, Study
 from experiments.tables import DataAbsentError, Table, load_table, standard_cost
 
-__all__ = ["run_study"]
+__all__ = ["load_tables", "run_study"]
 
 Job = tuple[Table, Settings, int, int, tuple[Method, ...]]
 
@@ -44,7 +44,7 @@ def run_study(
     """
     records = Records(out)
     records.open_for(study.settings.to_dict())
-    tables = _load_tables(study, data)
+    tables = load_tables(study, data)
     for table in tables:
         if table.name not in records.sets:
             records.append([_describe(table)])
@@ -59,7 +59,8 @@ def run_study(
     return n
 
 
-def _load_tables(study: Study, data: Path) -> list[Table]:
+def load_tables(study: Study, data: Path) -> list[Table]:
+    """Tables of a study; stderr names those that are skipped because a file is absent."""
     tables = []
     for name in study.sets:
         try:
