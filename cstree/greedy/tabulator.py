@@ -17,7 +17,8 @@ from cstree.greedy.candidates import Candidates
 
 __all__ = ["Histograms", "Tabulator"]
 
-# Candidates scored together: few enough for the cache, so many that numpy's calls cost little each.
+# Candidates scored together, and their channels: few enough for the cache, so many that numpy's calls
+# cost little each.
 _BATCH = 65_536
 _BATCH_CELLS = 1 << 19
 # Nodes with fewer cases than this many per cell and feature are read from their rows.
