@@ -13,6 +13,7 @@ from cstree.base import as_generator
 from cstree.costs.model import CostModel
 from cstree.evolution.nnia import NNIA, OBJECTIVES, Progress, SearchInterrupted
 from cstree.evolution.seeds import greedy_seeds
+from cstree.exact.search import ExactSearch
 from cstree.pareto.front import Front
 from cstree.pareto.selection import SelectionRule, resolve_rule
 from cstree.tree.classifier import TreeClassifier
@@ -31,8 +32,10 @@ class ParetoTreeClassifier(TreeClassifier):
     ----------
     costs : CostModel or None, default=None
         What mistakes and tests cost. None: a mistake costs 1, tests are free.
-    search : "nnia" or object, default="nnia"
-        How to search; an object needs ``run(problem, rng, callback) -> Front``.
+    search : "nnia", "exact" or object, default="nnia"
+        How to search. "exact" gives the complete front, for a ``max_depth`` up to 4 or 5 on up to some
+        hundred cuts (lower ``max_bins``); of the parameters below it heeds the limits of the trees and
+        ``time_budget``. An object needs ``run(problem, rng, callback) -> Front``.
     select : str, mapping or callable, default="total_cost"
         Which tree of the front predicts: "total_cost", "knee", ``{"max_test_cost": x}``,
         ``{"max_misclassification_cost": x}``, ``{"exchange_rate": r}`` or a function of the front.
@@ -193,7 +196,7 @@ class ParetoTreeClassifier(TreeClassifier):
             self.costs_,
             max_depth=_at_least("max_depth", self.max_depth, 0),
             min_support=_at_least("min_support", self.min_support, 0),
-            max_leaf_nodes=_at_least("max_leaf_nodes", self.max_leaf_nodes or _LEAVES, 1),
+            max_leaf_nodes=self._leaf_limit(),
         )
         with _ProgressBar(self.verbose, self.callback) as report:
             try:
@@ -234,9 +237,15 @@ class ParetoTreeClassifier(TreeClassifier):
         self.selected_ = int(index)
         self.tree_ = self.front_[self.selected_]
 
+    def _leaf_limit(self) -> int:
+        if self.max_leaf_nodes is not None:
+            return _at_least("max_leaf_nodes", self.max_leaf_nodes, 1)
+        # A complete front has no limit but the depth.
+        return int(2 ** min(int(self.max_depth), 30)) if self.search == "exact" else _LEAVES
+
     def _starts(self, problem: TreeProblem) -> dict[str, Any]:
         """Seed trees for the search, where it takes some."""
-        if not isinstance(self.search, str) or self.seeds is None:
+        if self.search != "nnia" or self.seeds is None:
             return {}
         if isinstance(self.seeds, str):
             if self.seeds != "greedy":
@@ -254,8 +263,16 @@ class ParetoTreeClassifier(TreeClassifier):
                     "search must be 'nnia' or an object with run(problem, rng, callback) -> Front."
                 )
             return self.search
+        if self.search == "exact":
+            if tuple(self.objectives) != ("misclassification_cost", "test_cost"):
+                raise ValueError(
+                    "search='exact' knows the objectives misclassification_cost and test_cost only."
+                )
+            return ExactSearch(time_budget=self.time_budget)
         if self.search != "nnia":
-            raise ValueError(f"unknown search {self.search!r}; known is 'nnia', or give a search object.")
+            raise ValueError(
+                f"unknown search {self.search!r}; known are 'nnia' and 'exact', or give a search object."
+            )
         for name in self.objectives:
             if name not in OBJECTIVES:
                 raise ValueError(f"unknown objective {name!r}; known are {list(OBJECTIVES)}.")

@@ -191,3 +191,17 @@ def test_verbose_shows_a_bar(capfd: pytest.CaptureFixture[str]) -> None:
     shown = capfd.readouterr().err
     assert "front=" in shown
     assert "hypervolume=" in shown
+
+
+def test_the_exact_front_is_complete_and_no_evolved_tree_beats_it() -> None:
+    heart = load_heart()
+    limits: dict[str, Any] = {"max_depth": 2, "max_bins": 4, "min_support": 5}
+    exact = quick(heart.costs, search="exact", **limits).fit(heart.data, heart.target)
+    assert exact.front_.complete
+    evolved = quick(heart.costs, **limits).fit(heart.data, heart.target)
+    for point in evolved.front_.objectives:
+        assert ((exact.front_.objectives <= point + 1e-9).all(axis=1)).any()
+    reference = (100.0, 600.0)
+    assert evolved.front_.hypervolume(reference) <= exact.front_.hypervolume(reference) + 1e-6
+    with pytest.raises(ValueError, match="objectives"):
+        quick(search="exact", objectives=("misclassification_cost", "n_leaves")).fit(heart.data, heart.target)
