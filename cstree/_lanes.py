@@ -21,10 +21,12 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 __all__ = [
     "LANES",
     "blend",
+    "broadcast",
     "convert",
     "largest",
     "load",
     "maximum",
+    "natural",
     "ones_at",
     "popcount_lanes",
     "spread",
@@ -116,6 +118,36 @@ def spread(_context, value, array):  # type: ignore[no-untyped-def]
         return _splat(builder, context.cast(builder, arguments[0], signature.args[0], array.dtype))
 
     return Lanes(array.dtype)(value, array), generate
+
+
+@intrinsic
+def broadcast(_context, array, indices):  # type: ignore[no-untyped-def]
+    """Repeat one element of a C array sixteen times."""
+    _require_array(array, indices)
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        unpacked = cgutils.unpack_tuple(builder, arguments[1])
+        pointer = _pointer(context, builder, signature.args[0], arguments[0], signature.args[1], unpacked)
+        element = builder.bitcast(pointer, ir.IntType(array.dtype.bitwidth).as_pointer())
+        return _splat(builder, builder.load(element))
+
+    return Lanes(array.dtype)(array, indices), generate
+
+
+@intrinsic
+def natural(_context, index):  # type: ignore[no-untyped-def]
+    """Promise that an index is not negative: the compiler then leaves out what would count it from the end."""
+    if not isinstance(index, types.Integer):
+        raise TypeError(f"natural wants an integer, not {index}")
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        value = context.cast(builder, arguments[0], signature.args[0], types.intp)
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
+        assume = cgutils.get_or_insert_function(builder.module, kind, "llvm.assume")
+        builder.call(assume, [builder.icmp_signed(">=", value, ir.Constant(value.type, 0))])
+        return value
+
+    return types.intp(index), generate
 
 
 @intrinsic

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cstree._lanes import natural
 from cstree._numba import inlined_kernel
 from cstree.exact._layout_kernels import POINTS
 
@@ -22,10 +23,10 @@ def start_front(f, level, x1, code):  # type: ignore[no-untyped-def]
 @inlined_kernel
 def last_not_dearer(f, level, x2, start):  # type: ignore[no-untyped-def]
     """Index of the last point with a second objective of at most ``x2``, from ``start`` on."""
-    at = start
+    at = natural(start)
     n = f.size[level, POINTS]
     while at + 1 < n and f.f2[level, at + 1] <= x2:
-        at += 1
+        at = natural(at + 1)
     return at
 
 
@@ -42,6 +43,7 @@ def insert(f, s, level, at, x1, x2, code, kids):  # type: ignore[no-untyped-def]
 
     Of equal points the one with the lesser code stays: codes begin with the number of nodes.
     """
+    at = natural(at)
     found = f.f1[level, at]
     if found <= x1:
         if found == x1 and f.f2[level, at] == x2 and code < f.code[level, at]:
@@ -52,7 +54,7 @@ def insert(f, s, level, at, x1, x2, code, kids):  # type: ignore[no-untyped-def]
     n = f.size[level, POINTS]
     last = first
     while last < n and f.f1[level, last] >= x1:
-        last += 1
+        last = natural(last + 1)
     if last == first and n == f.f1.shape[1]:
         s.counters[FULL] = 1
         return at
@@ -79,6 +81,7 @@ def move(f, level, source, target, n):  # type: ignore[no-untyped-def]
 @inlined_kernel
 def copy(f, level, source, target):  # type: ignore[no-untyped-def]
     """Copy a point."""
+    source, target = natural(source), natural(target)
     f.f1[level, target] = f.f1[level, source]
     f.f2[level, target] = f.f2[level, source]
     f.code[level, target] = f.code[level, source]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cstree._lanes import natural
 from cstree._numba import inlined_kernel, lean_kernel
 from cstree.exact._front_kernels import FULL, insert, is_beaten, last_not_dearer, start_front
 from cstree.exact._layout_kernels import (
@@ -70,7 +71,7 @@ def advance(p, f, s, v, work):  # type: ignore[no-untyped-def]
         s.counters[WORK] += 1
         if is_short(f, s, v):
             return NEEDS_SOLVED
-        level = s.counters[TOP]
+        level = natural(s.counters[TOP])
         lane = -1
         if level > 0:
             lane = next_lane(f, level)
@@ -111,10 +112,10 @@ def is_short(f, s, v):  # type: ignore[no-untyped-def]
 def next_lane(f, level):  # type: ignore[no-untyped-def]
     """The candidate that a frame tries next, cheap panels first; -1: all that can matter are tried."""
     while f.size[level, CURSOR] < f.size[level, PANELS]:
-        i = f.order[level, f.size[level, CURSOR]]
-        lane = f.first[level, i] + f.size[level, OFFSET]
+        i = natural(f.order[level, natural(f.size[level, CURSOR])])
+        lane = natural(f.first[level, i] + f.size[level, OFFSET])
         if lane < f.first[level, i + 1]:
-            base = f.size[level, WEIGHT] * f.pay[level, f.alive[level, i]]
+            base = f.size[level, WEIGHT] * f.pay[level, natural(f.alive[level, i])]
             at = last_not_dearer(f, level, base, 0)
             if is_beaten(f, level, at, 0, base):
                 return np.int64(-1)
@@ -133,10 +134,10 @@ def try_split(p, f, s, v, level, lane):  # type: ignore[no-untyped-def]
     base = np.int64(0)
     first = 0
     if level > 0:
-        base = f.size[level, WEIGHT] * f.pay[level, f.panel[level, lane]]
+        base = f.size[level, WEIGHT] * f.pay[level, natural(f.panel[level, lane])]
         first = np.int64(2 * f.support[level, lane] > f.size[level, CASES])
     for turn in range(2 if level > 0 else 1):
-        branch = first ^ turn
+        branch = natural(first ^ turn)
         n_cases, cost = leaf_below(p, f, s, level, lane, branch)
         entry = LEAF
         if cost > 0 and n_cases >= 2 * p.minimum:
@@ -234,11 +235,11 @@ def make_key(p, f, s, level, lane, branch, n_lanes, depth):  # type: ignore[no-u
     """
     a = (_KEY_A ^ np.uint64(depth)) * _KEY_B
     b = (_KEY_B ^ np.uint64(depth)) * _KEY_A
+    flip = np.uint64(0) - np.uint64(branch)
     for w in range(p.words.shape[0]):
         word = f.words[level, w]
         if lane >= 0:
-            row = p.bits[f.candidate[level, lane], w]
-            word &= row if branch == 0 else ~row
+            word &= p.bits[natural(f.candidate[level, natural(lane)]), w] ^ flip
         s.child_words[w] = word
         a = (a ^ word) * _KEY_A
         a ^= a >> _SHIFT_A
@@ -247,7 +248,7 @@ def make_key(p, f, s, level, lane, branch, n_lanes, depth):  # type: ignore[no-u
     for w in range(f.paid.shape[1]):
         matters = np.uint64(0)
         for i in range(n_lanes):
-            matters |= p.cares[f.panel[level, s.lane[i]], w]
+            matters |= p.cares[natural(f.panel[level, natural(s.lane[natural(i)])]), w]
         word = f.paid[level, w]
         if lane >= 0:
             word |= p.pays[f.panel[level, lane], w]
@@ -266,7 +267,7 @@ def find_entry(f, v, level):  # type: ignore[no-untyped-def]
     most = np.uint64(v.table.shape[0] - 1)
     slot = f.key[level, 0] & most
     while v.table[slot] >= 0:
-        entry = v.table[slot]
+        entry = natural(v.table[slot])
         if v.key[entry, 0] == f.key[level, 0] and v.key[entry, 1] == f.key[level, 1]:
             return np.int64(entry)
         slot = (slot + np.uint64(1)) & most
@@ -294,7 +295,7 @@ def fill_table(v, n_entries):  # type: ignore[no-untyped-def]
 def keep_front(f, s, v, level, with_kids):  # type: ignore[no-untyped-def]
     """Store the front of a frame; return its entry."""
     entry = s.counters[ENTRIES]
-    start = s.counters[USED]
+    start = natural(s.counters[USED])
     n = f.size[level, POINTS]
     v.key[entry, 0] = f.key[level, 0]
     v.key[entry, 1] = f.key[level, 1]
@@ -302,6 +303,7 @@ def keep_front(f, s, v, level, with_kids):  # type: ignore[no-untyped-def]
     v.length[entry] = n
     v.kid_start[entry] = s.counters[USED_KIDS] if with_kids else -1
     for i in range(n):
+        i = natural(i)
         v.f1[start + i] = f.f1[level, i]
         v.f2[start + i] = f.f2[level, i]
         v.code[start + i] = f.code[level, i]
@@ -320,6 +322,7 @@ def all_beaten(f, s, v, level, branch, base):  # type: ignore[no-untyped-def]
     """Whether one child's front, were the other child free and without mistakes, is dominated already."""
     at = 0
     for i in range(s.side[branch, 0], s.side[branch, 0] + s.side[branch, 1]):
+        i = natural(i)
         x2 = base + v.f2[i]
         at = last_not_dearer(f, level, x2, at)
         if not is_beaten(f, level, at, v.f1[i], x2):
@@ -330,13 +333,14 @@ def all_beaten(f, s, v, level, branch, base):  # type: ignore[no-untyped-def]
 @inlined_kernel
 def join(f, s, v, level, lane, base):  # type: ignore[no-untyped-def]
     """Insert every sum of a point of the left front and one of the right."""
-    left_start, n_left = s.side[0, 0], s.side[0, 1]
-    right_start, n_right = s.side[1, 0], s.side[1, 1]
+    left_start, n_left = natural(s.side[0, 0]), s.side[0, 1]
+    right_start, n_right = natural(s.side[1, 0]), s.side[1, 1]
     least = v.f1[right_start + n_right - 1]
     test = np.int64(f.candidate[level, lane] + 1)
     kids = (s.side[0, 2] + 1) << 32 | (s.side[1, 2] + 1)
     at = 0
     for left in range(n_left):
+        left = natural(left)
         x1 = v.f1[left_start + left]
         x2 = base + v.f2[left_start + left]
         at = last_not_dearer(f, level, x2, at)
@@ -344,6 +348,7 @@ def join(f, s, v, level, lane, base):  # type: ignore[no-untyped-def]
             continue
         place = at
         for right in range(n_right):
+            right = natural(right)
             y1 = x1 + v.f1[right_start + right]
             y2 = x2 + v.f2[right_start + right]
             place = last_not_dearer(f, level, y2, place)

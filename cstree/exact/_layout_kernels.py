@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cstree._lanes import blend, convert, load, ones_at, popcount_lanes, spread, store
+from cstree._lanes import blend, broadcast, convert, load, natural, ones_at, popcount_lanes, spread, store
 from cstree._numba import inlined_kernel, popcount, trailing_zeros
 
 # Columns of ``Frames.size``.
@@ -22,13 +22,16 @@ _COMPARED = 64
 @inlined_kernel
 def mask_child(f, s, level, lane, branch):  # type: ignore[no-untyped-def]
     """Write the cases of a node that take a branch to ``s.mask``; all of them where ``lane`` is -1."""
-    for w in range(f.size[level, WORDS]):
-        if lane < 0:
-            s.mask[w] = f.valid[level, w]
-        elif branch == 0:
-            s.mask[w] = f.bits[level, w, lane]
-        else:
-            s.mask[w] = f.valid[level, w] & ~f.bits[level, w, lane]
+    n_words = f.size[level, WORDS]
+    if lane < 0:
+        for w in range(n_words):
+            s.mask[natural(w)] = f.valid[level, natural(w)]
+    elif branch == 0:
+        for w in range(n_words):
+            s.mask[natural(w)] = f.bits[level, natural(w), natural(lane)]
+    else:
+        for w in range(n_words):
+            s.mask[natural(w)] = f.valid[level, natural(w)] & ~f.bits[level, natural(w), natural(lane)]
 
 
 @inlined_kernel
@@ -37,14 +40,15 @@ def list_splitting(p, f, s, level, n_cases):  # type: ignore[no-untyped-def]
     for block in range(f.size[level, BLOCKS]):
         count = spread(0, s.child_count)
         for w in range(f.size[level, WORDS]):
-            both = load(f.bits, (level, w, 16 * block)) & spread(s.mask[w], f.bits)
+            both = load(f.bits, (level, w, 16 * block)) & broadcast(s.mask, (w,))
             count = count + convert(popcount_lanes(both), s.child_count)
         store(s.child_count, (16 * block,), count)
     n = 0
     most = n_cases - p.minimum
     for lane in range(f.size[level, LANES_USED]):
+        n = natural(n)
         s.lane[n] = lane
-        count_here = s.child_count[lane]
+        count_here = s.child_count[natural(lane)]
         n += np.int64((count_here >= p.minimum) and (count_here <= most))
     return n
 
@@ -74,7 +78,7 @@ def pays_to_gather(f, s, level, n_lanes):  # type: ignore[no-untyped-def]
     """
     n_words = 0
     for w in range(f.size[level, WORDS]):
-        n_words += np.int64(s.mask[w] != 0)
+        n_words += np.int64(s.mask[natural(w)] != 0)
     n_cases = f.size[level + 1, CASES]
     gathered = n_cases // 32 + f.group_start.shape[1] - 1
     return n_lanes * ((n_lanes + 15) // 16) * (n_words - gathered) > n_cases * f.size[level, BLOCKS]
@@ -87,10 +91,11 @@ def drop_empty_words(f, s, level, below):  # type: ignore[no-untyped-def]
     for g in range(f.group_start.shape[1] - 1):
         f.group_start[below, g] = n_words
         for w in range(f.group_start[level, g], f.group_start[level, g + 1]):
+            w = natural(w)
             if s.mask[w] != 0:
                 f.valid[below, n_words] = s.mask[w]
                 for block in range(f.size[level, BLOCKS]):
-                    word = load(f.bits, (level, w, 16 * block)) & spread(s.mask[w], f.bits)
+                    word = load(f.bits, (level, w, 16 * block)) & broadcast(s.mask, (w,))
                     store(s.wide, (n_words, 16 * block), word)
                 n_words += 1
     f.group_start[below, f.group_start.shape[1] - 1] = n_words
@@ -105,27 +110,33 @@ def gather_cases(f, s, level, below):  # type: ignore[no-untyped-def]
         f.group_start[below, g] = n_words
         slot = 32 * n_words
         for w in range(f.group_start[level, g], f.group_start[level, g + 1]):
+            w = natural(w)
             rest = np.uint64(s.mask[w])
             while rest != 0:
-                source = 32 * w + trailing_zeros(rest)
+                slot = natural(slot)
+                source = natural(32 * w + trailing_zeros(rest))
                 s.source[slot] = source
                 f.case[below, slot] = f.case[level, source]
                 slot += 1
                 rest &= rest - _ONE
         while 32 * n_words < slot:
+            n_words = natural(n_words)
             filled = min(slot - 32 * n_words, 32)
             f.valid[below, n_words] = np.uint32((np.uint64(1) << np.uint64(filled)) - _ONE)
             n_words += 1
     f.group_start[below, f.group_start.shape[1] - 1] = n_words
     f.size[below, WORDS] = n_words
     for w in range(n_words):
+        w = natural(w)
         filled = popcount(np.uint64(f.valid[below, w]))
         for block in range(f.size[level, BLOCKS]):
+            block = natural(block)
             word = spread(0, s.wide)
             zero = word
             for k in range(filled):
                 bit = spread(np.uint32(1) << np.uint32(k), s.wide)
-                word = word | blend(f.rows[level, s.source[32 * w + k], block], bit, zero)
+                source = natural(s.source[natural(32 * w + k)])
+                word = word | blend(f.rows[level, source, block], bit, zero)
             store(s.wide, (w, 16 * block), word)
 
 
@@ -138,20 +149,21 @@ def gather_candidates(f, s, level, below, n_lanes):  # type: ignore[no-untyped-d
     n_words = f.size[below, WORDS]
     n, n_panels, last = 0, 0, -1
     for i in range(n_lanes):
-        lane = s.lane[i]
+        n, n_panels = natural(n), natural(n_panels)
+        lane = natural(s.lane[natural(i)])
         panel = f.panel[level, lane]
         if panel != last:
             f.alive[below, n_panels] = panel
             f.first[below, n_panels] = n
             n_panels += 1
             last = panel
-        elif splits_alike(f, s, below, lane, max(f.first[below, n_panels - 1], n - _COMPARED), n):
+        elif splits_alike(f, s, below, lane, max(f.first[below, natural(n_panels - 1)], n - _COMPARED), n):
             continue
         f.panel[below, n] = panel
         f.candidate[below, n] = f.candidate[level, lane]
         f.support[below, n] = s.child_count[lane]
         for w in range(n_words):
-            f.bits[below, w, n] = s.wide[w, lane]
+            f.bits[below, natural(w), n] = s.wide[natural(w), lane]
         n += 1
     f.first[below, n_panels] = n
     f.size[below, PANELS] = n_panels
@@ -159,7 +171,7 @@ def gather_candidates(f, s, level, below, n_lanes):  # type: ignore[no-untyped-d
     f.size[below, BLOCKS] = (n + 15) // 16
     for i in range(n, 16 * f.size[below, BLOCKS]):
         for w in range(n_words):
-            f.bits[below, w, i] = 0
+            f.bits[below, natural(w), natural(i)] = 0
 
 
 @inlined_kernel
@@ -168,16 +180,17 @@ def splits_alike(f, s, below, lane, first, n):  # type: ignore[no-untyped-def]
     count = s.child_count[lane]
     n_cases = f.size[below, CASES]
     for other in range(first, n):
+        other = natural(other)
         if f.support[below, other] == count:
-            w = 0
+            w = natural(0)
             while w < f.size[below, WORDS] and f.bits[below, w, other] == s.wide[w, lane]:
-                w += 1
+                w = natural(w + 1)
             if w == f.size[below, WORDS]:
                 return True
         if f.support[below, other] == n_cases - count:
-            w = 0
+            w = natural(0)
             while w < f.size[below, WORDS] and f.bits[below, w, other] ^ s.wide[w, lane] == f.valid[below, w]:
-                w += 1
+                w = natural(w + 1)
             if w == f.size[below, WORDS]:
                 return True
     return False
@@ -197,10 +210,10 @@ def add_up_candidates(p, f, level):  # type: ignore[no-untyped-def]
                 count = spread(0, f.bits)
                 for w in range(f.group_start[level, g], f.group_start[level, g + 1]):
                     count = count + popcount_lanes(load(f.bits, (level, w, column)))
-                weight = weight + convert(count, f.weight) * spread(p.group_weight[g], f.weight)
+                weight = weight + convert(count, f.weight) * broadcast(p.group_weight, (g,))
                 for e in range(p.saving_start[g], p.saving_start[g + 1]):
                     m = p.saving_answer[e]
-                    more = convert(count, f.saved) * spread(p.saving[e], f.saved)
+                    more = convert(count, f.saved) * broadcast(p.saving, (e,))
                     store(f.saved, (level, m, column), load(f.saved, (level, m, column)) + more)
         else:
             for w in range(f.size[level, WORDS]):

@@ -11,9 +11,11 @@ import numpy as np
 
 from cstree._lanes import (
     blend,
+    broadcast,
     convert,
     load,
     maximum,
+    natural,
     ones_at,
     popcount_lanes,
     spread,
@@ -22,7 +24,7 @@ from cstree._lanes import (
 )
 from cstree._numba import inlined_kernel, trailing_zeros
 from cstree.exact._front_kernels import insert, is_beaten, last_not_dearer, start_front
-from cstree.exact._layout_kernels import BLOCKS, CASES, PANELS, GROUPED, WEIGHT, WORDS
+from cstree.exact._layout_kernels import BLOCKS, CASES, GROUPED, PANELS, POINTS, WEIGHT, WORDS
 
 _ONE = np.uint64(1)
 # A point's code: number of nodes, then test, then what is below on the left and on the right.
@@ -46,7 +48,7 @@ def depth_two(p, f, s, level, deep):  # type: ignore[no-untyped-def]
     for i in range(f.size[level, PANELS]):
         s.place[f.alive[level, i]] = i
     for j in range(f.size[level, PANELS]):
-        root_panel(p, f, s, level, f.order[level, j], n_prices, worst)
+        root_panel(p, f, s, level, natural(f.order[level, j]), natural(n_prices), worst)
     for i in range(f.size[level, PANELS]):
         s.place[f.alive[level, i]] = -1
     name_tests(f, s, level)
@@ -65,11 +67,14 @@ def most_saved(p, f, level):  # type: ignore[no-untyped-def]
 def sort_by_price(f, level):  # type: ignore[no-untyped-def]
     """Order the panels that are left by what they cost at this node."""
     for i in range(f.size[level, PANELS]):
-        pay = f.pay[level, f.alive[level, i]]
-        j = i
-        while j > 0 and f.pay[level, f.alive[level, f.order[level, j - 1]]] > pay:
-            f.order[level, j] = f.order[level, j - 1]
-            j -= 1
+        pay = f.pay[level, natural(f.alive[level, natural(i)])]
+        j = natural(i)
+        while j > 0:
+            before = natural(f.order[level, natural(j - 1)])
+            if f.pay[level, natural(f.alive[level, before])] <= pay:
+                break
+            f.order[level, j] = before
+            j = natural(j - 1)
         f.order[level, j] = i
 
 
@@ -92,7 +97,7 @@ def count_pairs(p, f, s, level):  # type: ignore[no-untyped-def]
             none = spread(-1, s.gain)
             best_left, best_right = none, none
             for a in range(f.first[level, i], f.first[level, i + 1]):
-                if p.kind == GROUPED and p.n_answers == 2:
+                if p.first_of_second >= 0:
                     both, left, right = split_in_two_answers(p, f, s, level, a, column)
                 else:
                     both = add_up_pair(p, f, s, level, a, column)
@@ -113,33 +118,36 @@ def count_pairs(p, f, s, level):  # type: ignore[no-untyped-def]
 @inlined_kernel
 def split_in_two_answers(p, f, s, level, a, column):  # type: ignore[no-untyped-def]
     """Both of the next two functions for two answers, without a detour through memory."""
-    saved_0, saved_1 = spread(0, s.pair), spread(0, s.pair)
+    count_0, both_0 = add_up_class(p, f, s, level, a, column, 0, p.first_of_second)
+    count_1, both_1 = add_up_class(p, f, s, level, a, column, p.first_of_second, p.own_saving.shape[0])
+    root_0 = load(f.saved, (level, 0, column)) - both_0
+    root_1 = load(f.saved, (level, 1, column)) - both_1
+    a_0, a_1 = broadcast(f.saved, (level, 0, a)), broadcast(f.saved, (level, 1, a))
+    left = maximum(both_0, both_1) + maximum(root_0, root_1)
+    neither_0 = broadcast(f.total, (level, 0)) - a_0 - root_0
+    neither_1 = broadcast(f.total, (level, 1)) - a_1 - root_1
+    right = maximum(a_0 - both_0, a_1 - both_1) + maximum(neither_0, neither_1)
+    return count_0 + count_1, left, right
+
+
+@inlined_kernel
+def add_up_class(p, f, s, level, a, column, first, last):  # type: ignore[no-untyped-def]
+    """Number and savings of the cases of some groups in branch 0 of ``a`` and of each lane."""
+    saved = spread(0, s.pair)
     all_cases = spread(0, f.bits)
-    for g in range(p.group_weight.shape[0]):
+    for g in range(first, last):
         count = spread(0, f.bits)
         for w in range(f.group_start[level, g], f.group_start[level, g + 1]):
-            both = load(f.bits, (level, w, column)) & spread(f.bits[level, w, a], f.bits)
+            both = load(f.bits, (level, w, column)) & broadcast(f.bits, (level, w, a))
             count = count + popcount_lanes(both)
         all_cases = all_cases + count
-        for e in range(p.saving_start[g], p.saving_start[g + 1] - 1):
-            more = convert(count, s.pair) * spread(p.saving[e], s.pair)
-            if p.saving_answer[e] == 0:
-                saved_0 = saved_0 + more
-            else:
-                saved_1 = saved_1 + more
-    root_0 = load(f.saved, (level, 0, column)) - saved_0
-    root_1 = load(f.saved, (level, 1, column)) - saved_1
-    a_0, a_1 = f.saved[level, 0, a], f.saved[level, 1, a]
-    left = maximum(saved_0, saved_1) + maximum(root_0, root_1)
-    second = maximum(spread(a_0, s.pair) - saved_0, spread(a_1, s.pair) - saved_1)
-    neither_0 = spread(f.total[level, 0] - a_0, s.pair) - root_0
-    neither_1 = spread(f.total[level, 1] - a_1, s.pair) - root_1
-    return all_cases, left, second + maximum(neither_0, neither_1)
+        saved = saved + convert(count, s.pair) * broadcast(p.own_saving, (g,))
+    return all_cases, saved
 
 
 @inlined_kernel
 def add_up_pair(p, f, s, level, a, column):  # type: ignore[no-untyped-def]
-    """Write to ``s.pair`` the savings of the cases in branch 0 of ``a`` and of each lane; return their number."""
+    """Write to ``s.pair`` the savings of the cases in branch 0 of ``a`` and of each lane; count the cases."""
     for m in range(p.n_answers):
         store(s.pair, (m, 0), spread(0, s.pair))
     all_cases = spread(0, f.bits)
@@ -147,26 +155,26 @@ def add_up_pair(p, f, s, level, a, column):  # type: ignore[no-untyped-def]
         for g in range(p.group_weight.shape[0]):
             count = spread(0, f.bits)
             for w in range(f.group_start[level, g], f.group_start[level, g + 1]):
-                both = load(f.bits, (level, w, column)) & spread(f.bits[level, w, a], f.bits)
+                both = load(f.bits, (level, w, column)) & broadcast(f.bits, (level, w, a))
                 count = count + popcount_lanes(both)
             all_cases = all_cases + count
             # The last entry of a group is its worst cost, which pairs do not need.
             for e in range(p.saving_start[g], p.saving_start[g + 1] - 1):
-                m = p.saving_answer[e]
-                more = convert(count, s.pair) * spread(p.saving[e], s.pair)
-                store(s.pair, (m, 0), load(s.pair, (m, 0)) + more)
+                place = (p.saving_answer[e], 0)
+                more = convert(count, s.pair) * broadcast(p.saving, (e,))
+                store(s.pair, place, load(s.pair, place) + more)
     else:
         for w in range(f.size[level, WORDS]):
             bits = load(f.bits, (level, w, column))
             rest = np.uint64(f.bits[level, w, a])
-            all_cases = all_cases + popcount_lanes(bits & spread(f.bits[level, w, a], f.bits))
+            all_cases = all_cases + popcount_lanes(bits & broadcast(f.bits, (level, w, a)))
             while rest != 0:
                 k = trailing_zeros(rest)
                 rest &= rest - _ONE
                 case = f.case[level, 32 * w + k]
                 left = ones_at(bits, k)
                 for m in range(p.n_answers):
-                    more = blend(left, spread(p.case_saving[case, m], s.pair), spread(0, s.pair))
+                    more = blend(left, broadcast(p.case_saving, (case, m)), spread(0, s.pair))
                     store(s.pair, (m, 0), load(s.pair, (m, 0)) + more)
     return all_cases
 
@@ -176,15 +184,16 @@ def best_of_quadrants(p, f, s, level, a, column):  # type: ignore[no-untyped-def
     """Greatest savings in both branches of each root when ``a`` is tested below."""
     both = load(s.pair, (0, 0))
     root = load(f.saved, (level, 0, column)) - both
-    second = spread(f.saved[level, 0, a], s.pair) - both
-    neither = spread(f.total[level, 0] - f.saved[level, 0, a], s.pair) - root
+    with_a = broadcast(f.saved, (level, 0, a))
+    second = with_a - both
+    neither = broadcast(f.total, (level, 0)) - with_a - root
     for m in range(1, p.n_answers):
         both_m = load(s.pair, (m, 0))
         root_m = load(f.saved, (level, m, column)) - both_m
-        second_m = spread(f.saved[level, m, a], s.pair) - both_m
-        neither_m = spread(f.total[level, m] - f.saved[level, m, a], s.pair) - root_m
+        with_a = broadcast(f.saved, (level, m, a))
         both, root = maximum(both, both_m), maximum(root, root_m)
-        second, neither = maximum(second, second_m), maximum(neither, neither_m)
+        second = maximum(second, with_a - both_m)
+        neither = maximum(neither, broadcast(f.total, (level, m)) - with_a - root_m)
     return both + root, second + neither
 
 
@@ -196,25 +205,25 @@ def best_by_price(p, f, s, level):  # type: ignore[no-untyped-def]
     """
     n = 0
     for j in range(f.size[level, PANELS]):
-        pay = f.pay[level, f.alive[level, f.order[level, j]]]
-        if j == 0 or pay != s.price[n - 1]:
-            s.price[n] = pay
+        pay = f.pay[level, natural(f.alive[level, natural(f.order[level, natural(j)])])]
+        if j == 0 or pay != s.price[natural(n - 1)]:
+            s.price[natural(n)] = pay
             n += 1
-        s.class_end[n - 1] = j + 1
+        s.class_end[natural(n - 1)] = j + 1
     for block in range(f.size[level, BLOCKS]):
         column = 16 * block
         left = load(f.saved, (level, 0, column))
-        right = spread(f.total[level, 0], s.gain) - left
+        right = broadcast(f.total, (level, 0)) - left
         for m in range(1, p.n_answers):
             saved = load(f.saved, (level, m, column))
             left = maximum(left, saved)
-            right = maximum(right, spread(f.total[level, m], s.gain) - saved)
+            right = maximum(right, broadcast(f.total, (level, m)) - saved)
         store(s.best, (0, 0, column), left)
         store(s.best, (1, 0, column), right)
         j = 0
         for k in range(n):
-            while j < s.class_end[k]:
-                i = f.order[level, j]
+            while j < s.class_end[natural(k)]:
+                i = f.order[level, natural(j)]
                 left = maximum(left, load(s.gain, (0, i, column)))
                 right = maximum(right, load(s.gain, (1, i, column)))
                 j += 1
@@ -226,10 +235,11 @@ def best_by_price(p, f, s, level):  # type: ignore[no-untyped-def]
 @inlined_kernel
 def root_panel(p, f, s, level, i, n_prices, worst):  # type: ignore[no-untyped-def]
     """Insert the trees whose root tests a panel."""
-    panel = f.alive[level, i]
+    panel = natural(f.alive[level, i])
     base = f.size[level, WEIGHT] * f.pay[level, panel]
     n_extra = -1
     for b in range(f.first[level, i], f.first[level, i + 1]):
+        b = natural(b)
         most = np.int64(s.best[0, n_prices, b]) + np.int64(s.best[1, n_prices, b])
         at = last_not_dearer(f, level, base, 0)
         if is_beaten(f, level, at, worst - most, base):
@@ -240,13 +250,15 @@ def root_panel(p, f, s, level, i, n_prices, worst):  # type: ignore[no-untyped-d
         n_left = list_branch(s, 0, b, n_prices, n_extra, weight)
         n_right = list_branch(s, 1, b, n_prices, n_extra, f.size[level, WEIGHT] - weight)
         for left in range(n_left):
+            left = natural(left)
             x2 = base + s.list_price[0, left]
             rest = worst - s.list_saved[0, left]
             at = last_not_dearer(f, level, x2, at)
-            if is_beaten(f, level, at, rest - s.list_saved[1, n_right - 1], x2):
+            if is_beaten(f, level, at, rest - s.list_saved[1, natural(n_right - 1)], x2):
                 continue
             place = at
             for right in range(n_right):
+                right = natural(right)
                 y2 = x2 + s.list_price[1, right]
                 items = s.list_item[0, left] << LEFT_AT | s.list_item[1, right]
                 nodes = 3 + 2 * np.int64(left > 0) + 2 * np.int64(right > 0)
@@ -260,17 +272,17 @@ def list_cheaper(p, f, s, level, panel):  # type: ignore[no-untyped-def]
     """List the panels that get cheaper once ``panel`` is paid, cheapest first; return their number."""
     n = 0
     for e in range(p.sharer_start[panel], p.sharer_start[panel + 1]):
-        other = p.sharer[e]
+        other = natural(p.sharer[natural(e)])
         i = s.place[other]
         if i < 0:
             continue
         price = price_after(p, f, level, other, panel)
         if price < f.pay[level, other]:
-            j = n
-            while j > 0 and s.extra_price[j - 1] > price:
-                s.extra_price[j] = s.extra_price[j - 1]
-                s.extra[j] = s.extra[j - 1]
-                j -= 1
+            j = natural(n)
+            while j > 0 and s.extra_price[natural(j - 1)] > price:
+                s.extra_price[j] = s.extra_price[natural(j - 1)]
+                s.extra[j] = s.extra[natural(j - 1)]
+                j = natural(j - 1)
             s.extra_price[j] = price
             s.extra[j] = i
             n += 1
@@ -282,6 +294,7 @@ def price_after(p, f, level, panel, paid):  # type: ignore[no-untyped-def]
     """What a panel costs at a node once another one is paid too."""
     price = np.int64(0)
     for e in range(p.step_start[panel], p.step_start[panel + 1]):
+        e = natural(e)
         step = np.uint64(p.step[e])
         word = step >> np.uint64(6)
         if ((f.paid[level, word] | p.pays[paid, word]) >> (step & np.uint64(63))) & _ONE == 0:
@@ -303,8 +316,9 @@ def list_branch(s, branch, b, n_prices, n_extra, weight):  # type: ignore[no-unt
     s.list_item[branch, 0] = 0
     n, e, k = 1, 0, 0
     while saved < most:
+        e, k = natural(e), natural(k)
         if e < n_extra and (k == n_prices or s.extra_price[e] <= s.price[k]):
-            price, found = s.extra_price[e], np.int64(s.gain[branch, s.extra[e], b])
+            price, found = s.extra_price[e], np.int64(s.gain[branch, natural(s.extra[e]), b])
             item = np.int64(s.place.shape[0] + 1 + s.extra[e])
             e += 1
         else:
@@ -313,11 +327,13 @@ def list_branch(s, branch, b, n_prices, n_extra, weight):  # type: ignore[no-unt
         if found > saved:
             saved = found
             price *= weight
-            if s.list_price[branch, n - 1] < price:
+            at = natural(n - 1)
+            if s.list_price[branch, at] < price:
+                at = n
                 n += 1
-            s.list_saved[branch, n - 1] = saved
-            s.list_price[branch, n - 1] = price
-            s.list_item[branch, n - 1] = item
+            s.list_saved[branch, at] = saved
+            s.list_price[branch, at] = price
+            s.list_item[branch, at] = item
     return n
 
 
@@ -325,7 +341,8 @@ def list_branch(s, branch, b, n_prices, n_extra, weight):  # type: ignore[no-unt
 def name_tests(f, s, level):  # type: ignore[no-untyped-def]
     """Replace lanes and items in the codes of a front by candidates and panels."""
     low = (1 << LEFT_AT) - 1
-    for point in range(f.size[level, 6]):
+    for point in range(f.size[level, POINTS]):
+        point = natural(point)
         code = f.code[level, point]
         b = (code >> TEST_AT & low) - 1
         if b >= 0:

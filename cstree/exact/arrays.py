@@ -33,11 +33,13 @@ class ExactArrays(NamedTuple):
     panel: NDArray[np.int32]  # (F,) ascending
     candidate_start: NDArray[np.int32]  # (A + 1,) first candidate of each panel
     words: NDArray[np.uint64]  # (W,) all cases
-    group_start: NDArray[np.int32]  # (G + 1,) first word of each group
+    group_start: NDArray[np.int64]  # (G + 1,) first word of each group
     group_weight: NDArray[np.int64]  # (G,) weight of a case (GROUPED)
-    saving_start: NDArray[np.int32]  # (G + 1,) first entry of each group (GROUPED)
-    saving_answer: NDArray[np.int32]  # (entries,) answer
+    saving_start: NDArray[np.int64]  # (G + 1,) first entry of each group (GROUPED)
+    saving_answer: NDArray[np.int64]  # (entries,) answer
     saving: NDArray[np.int_]  # (entries,) what a case of the group saves, int32 or int64
+    first_of_second: int  # two answers, each class saves one of them: first group of class 1; else -1
+    own_saving: NDArray[np.int_]  # (G,) then: what a case of the group saves
     case_weight: NDArray[np.int64]  # (64 W,) (other kinds)
     case_saving: NDArray[np.int_]  # (64 W, M + 1) (other kinds)
     total: NDArray[np.int_]  # (M + 1,) savings of all cases; last: their worst costs
@@ -98,11 +100,13 @@ def build_exact_arrays(problem: TreeProblem, subset_limit: int) -> tuple[ExactAr
             panel=panel,
             candidate_start=np.searchsorted(panel, np.arange(len(panels) + 1)).astype(np.int32),
             words=arrays.words,
-            group_start=arrays.group_start.astype(np.int32),
+            group_start=arrays.group_start,
             group_weight=weights if grouped else np.zeros(len(arrays.group_class), np.int64),
-            saving_start=start if grouped else np.zeros(len(arrays.group_class) + 1, np.int32),
+            saving_start=start if grouped else np.zeros(len(arrays.group_class) + 1, np.int64),
             saving_answer=answer,
             saving=amount,
+            first_of_second=_first_of_second(savings.saving, arrays.group_class) if grouped else -1,
+            own_saving=savings.saving[:, -1].copy() if grouped else none[0],
             case_weight=np.zeros(1, np.int64) if grouped else weights,
             case_saving=none if grouped else savings.saving,
             total=savings.total,
@@ -210,13 +214,23 @@ def _weights_and_prices(
     )
 
 
-def _entries(saving: NDArray[np.int_]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int_]]:
-    """The nonzero savings of each group, worst costs included as the last answer."""
+def _entries(saving: NDArray[np.int_]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int_]]:
+    """List the nonzero savings of each group, worst costs included as the last answer."""
     group, answer = np.nonzero(saving)
-    start = np.searchsorted(group, np.arange(len(saving) + 1)).astype(np.int32)
+    start = np.searchsorted(group, np.arange(len(saving) + 1)).astype(np.int64)
     if len(group) == 0:
-        return start, np.zeros(1, np.int32), np.zeros(1, saving.dtype)
-    return start, answer.astype(np.int32), saving[group, answer]
+        return start, np.zeros(1, np.int64), np.zeros(1, saving.dtype)
+    return start, answer.astype(np.int64), saving[group, answer]
+
+
+def _first_of_second(saving: NDArray[np.int_], group_class: NDArray[np.int64]) -> int:
+    """Find the first group of class 1 if there are two answers, and classes 0 and 1 save answers 0 and 1."""
+    if saving.shape[1] != 3:
+        return -1
+    first = int(np.searchsorted(group_class, 1))
+    if saving[:first, 1].any() or saving[first:, 0].any():
+        return -1
+    return first
 
 
 _Panel = tuple[tuple[int, int], ...]  # step and price

@@ -27,7 +27,7 @@ class Frames(NamedTuple):
     bits: NDArray[np.uint32]  # (L, V, C) cases of each word that take branch 0 of each candidate
     rows: NDArray[np.uint16]  # (L, 32 V, C / 16) the same by case
     case: NDArray[np.int32]  # (L, 32 V) place of the case in the table
-    group_start: NDArray[np.int32]  # (L, G + 1) first word of each group
+    group_start: NDArray[np.int64]  # (L, G + 1) first word of each group
     valid: NDArray[np.uint32]  # (L, V) bits that are cases
     candidate: NDArray[np.int32]  # (L, C)
     panel: NDArray[np.int32]  # (L, C)
@@ -118,7 +118,7 @@ def _make_frames(p: ExactArrays, levels: int) -> Frames:
         bits=np.zeros((levels, n_words, n_lanes), np.uint32),
         rows=np.zeros((levels, 32 * n_words, n_lanes // LANES), np.uint16),
         case=np.zeros((levels, 32 * n_words), i32),
-        group_start=np.zeros((levels, len(p.group_weight) + 1), i32),
+        group_start=np.zeros((levels, len(p.group_weight) + 1), i64),
         valid=np.zeros((levels, n_words), np.uint32),
         candidate=np.zeros((levels, n_lanes), i32),
         panel=np.zeros((levels, n_lanes), i32),
