@@ -13,9 +13,6 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
-# Kernels are compiled once per state of the kernel files (see tests/kernel_cache.py).
-WITH_CACHE = NUMBA_CACHE_DIR="$$($(BIN)/python tests/kernel_cache.py)"
-
 .PHONY: help demo test test-all dev check format bench docs clean
 .DEFAULT_GOAL := help
 
@@ -23,13 +20,13 @@ help:
 	@sed -n '/^#   make/s/^#   //p' Makefile
 
 demo: $(VENV)/.set-up-demo
-	@$(WITH_CACHE) $(BIN)/cstree demo
+	@$(BIN)/cstree demo
 
 test: $(VENV)/.set-up-test
-	@$(WITH_CACHE) $(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS)
 
 test-all: $(VENV)/.set-up-test
-	@$(WITH_CACHE) $(BIN)/python -m pytest -q $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -q $(PYTEST_ARGS)
 
 dev: $(VENV)/.set-up-dev
 	@if [ -d .git ]; then $(BIN)/pre-commit install; fi
@@ -46,14 +43,14 @@ format: $(VENV)/.set-up-dev
 	$(BIN)/ruff format
 
 bench: $(VENV)/.set-up-test
-	@$(WITH_CACHE) $(BIN)/python -m benchmarks $(BENCH_ARGS)
+	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 docs: $(VENV)/.set-up-docs
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
 	@echo "Open build/docs/index.html"
 
 clean:
-	rm -rf build dist .numba_cache .pytest_cache .mypy_cache .ruff_cache
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache
 
 # One stamp per set of extras, renewed when pyproject.toml changes. A larger set makes the smaller ones too.
 EXTRAS_demo := plot,render

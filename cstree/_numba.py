@@ -6,7 +6,10 @@ in a file called ``_kernels.py``; nothing else imports numba.
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -17,12 +20,55 @@ from numba.core.extending import intrinsic
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-__all__ = ["inlined_kernel", "kernel", "lean_kernel", "masked_sum", "popcount", "trailing_zeros"]
+__all__ = [
+    "compiled_before",
+    "inlined_kernel",
+    "kernel",
+    "lean_kernel",
+    "masked_sum",
+    "popcount",
+    "trailing_zeros",
+]
+
+
+def _cache_folder() -> Path | None:
+    """Folder for machine code, named by what all kernel files hold; None where none can be made.
+
+    numba renews a function when its own file changes, not when a kernel that it calls in another file
+    does: after an upgrade old and new machine code would mix.
+    """
+    package = Path(__file__).resolve().parent
+    digest = hashlib.sha256()
+    for path in sorted([*package.glob("_[a-z]*.py"), *package.rglob("*_kernels.py")]):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    base = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else package / "__pycache__"
+    for candidate in (base, Path.home() / ".cache" / "cstree"):
+        folder = candidate / f"kernels-{digest.hexdigest()[:16]}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return None
+
+
+_FOLDER = _cache_folder()
+
+
+def _compile_cached(function: Any, **options: Any) -> Any:
+    """Compile with numba's cache in the folder of this state of the kernels."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = "" if _FOLDER is None else str(_FOLDER)
+    try:
+        return numba.njit(cache=_FOLDER is not None, **options)(function)
+    finally:
+        numba.config.CACHE_DIR = before
 
 
 def kernel(function: _Function) -> _Function:
     """Compile ``function`` to machine code, cached on disk and free of the GIL."""
-    compiled: _Function = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    compiled: _Function = _compile_cached(function, nogil=True, error_model="numpy")
     return compiled
 
 
@@ -33,8 +79,16 @@ _UNCOUNTED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": Fal
 
 def lean_kernel(function: _Function) -> _Function:
     """Compile a ``function`` that allocates nothing and takes its arrays in tuples, cached on disk."""
-    compiled: _Function = numba.njit(cache=True, **_UNCOUNTED)(function)
+    compiled: _Function = _compile_cached(function, **_UNCOUNTED)
     return compiled
+
+
+def compiled_before(function: Any) -> bool:
+    """Whether a kernel's machine code is in memory or in the cache on disk."""
+    if function.signatures or _FOLDER is None:
+        return bool(function.signatures)
+    folder = Path(function.stats.cache_path)
+    return any(folder.glob(f"*.{function.py_func.__qualname__}-*.nbc"))
 
 
 def inlined_kernel(function: _Function) -> _Function:

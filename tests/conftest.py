@@ -1,4 +1,4 @@
-"""What every test needs: kernels compiled afresh when they changed, figures without a window."""
+"""What every test needs: figures without a window, the same examples in CI."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-from tests.kernel_cache import cache_folder
-
-# Before anything imports numba or matplotlib; processes that tests start inherit both.
-os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder()))
+# Before anything imports matplotlib; processes that tests start inherit it.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 # The first example may compile kernels; in CI the same examples are tried each time.

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from tqdm.auto import tqdm
 
+from cstree._numba import compiled_before
 from cstree.base import as_generator
 from cstree.costs.model import CostModel
+from cstree.evolution._kernels import evolve
 from cstree.evolution.nnia import NNIA, OBJECTIVES, Progress, SearchInterrupted
 from cstree.evolution.seeds import greedy_seeds
 from cstree.exact.search import ExactSearch
@@ -198,6 +201,8 @@ class ParetoTreeClassifier(TreeClassifier):
             min_support=_at_least("min_support", self.min_support, 0),
             max_leaf_nodes=self._leaf_limit(),
         )
+        if self.verbose and self.search == "nnia" and not compiled_before(evolve):
+            print("compiling, first run only", file=sys.stderr, flush=True)
         with _ProgressBar(self.verbose, self.callback) as report:
             try:
                 self.front_ = search.run(
