@@ -11,6 +11,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 PYTEST_ARGS ?=
+# Processes that run the tests; most of the first run is compiling, which each of them does for its own part.
+TEST_JOBS ?= 2
 BENCH_ARGS ?=
 
 .PHONY: help demo test test-all dev check format bench docs clean
@@ -23,10 +25,10 @@ demo: $(VENV)/.set-up-demo
 	@$(BIN)/cstree demo
 
 test: $(VENV)/.set-up-test
-	@$(BIN)/python -m pytest -q -m "not slow" $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -q -n $(TEST_JOBS) --dist loadfile -m "not slow" $(PYTEST_ARGS)
 
 test-all: $(VENV)/.set-up-test
-	@$(BIN)/python -m pytest -q $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -q -n $(TEST_JOBS) --dist loadfile $(PYTEST_ARGS)
 
 dev: $(VENV)/.set-up-dev
 	@if [ -d .git ]; then $(BIN)/pre-commit install; fi

@@ -98,7 +98,10 @@ def price_pairs(p, s, f):  # type: ignore[no-untyped-def]
 
 @inlined_kernel
 def add_counts(p, f, row, i):  # type: ignore[no-untyped-def]
-    """Fill row ``i`` of support, weight and label costs with the cases of ``f.words`` in a candidate."""
+    """Fill row ``i`` of support, weight and label costs with the cases of ``f.words`` in a candidate.
+
+    ``row`` -1: all cases of ``f.words``.
+    """
     n_classes = p.matrix.shape[0]
     support = np.int64(0)
     for k in range(n_classes):
@@ -108,7 +111,7 @@ def add_counts(p, f, row, i):  # type: ignore[no-untyped-def]
         count = np.int64(0)
         mass = np.int64(0)
         for w in range(p.group_start[g], p.group_start[g + 1]):
-            word = f.words[w] & p.bits[row, w]
+            word = f.words[w] & p.bits[row, w] if row >= 0 else f.words[w]
             count += popcount(word)
             if p.kind == WEIGHTED:
                 mass += masked_sum(p.columns, 0, w * 64, word)
@@ -157,7 +160,7 @@ def choose_tests(p, s, f, level, rng):  # type: ignore[no-untyped-def]
         f.words[w] = s.words[level, w]
     whole = f.support.shape[0] - 1
     f.support[whole] = 0
-    add_whole(p, f, whole)
+    add_counts(p, f, -1, whole)
     kept = 0
     for i in range(n_rows):
         add_counts(p, f, f.rows[i], kept)
@@ -165,35 +168,6 @@ def choose_tests(p, s, f, level, rng):  # type: ignore[no-untyped-def]
             f.rows[kept] = f.rows[i]
             kept += 1
     return kept
-
-
-@inlined_kernel
-def add_whole(p, f, i):  # type: ignore[no-untyped-def]
-    """Fill row ``i`` with all cases of ``f.words``."""
-    n_classes = p.matrix.shape[0]
-    for k in range(n_classes):
-        f.cost[i, k] = 0.0
-    support = np.int64(0)
-    weight = np.int64(0)
-    for g in range(p.group_class.shape[0]):
-        mass = np.int64(0)
-        for w in range(p.group_start[g], p.group_start[g + 1]):
-            word = f.words[w]
-            count = popcount(word)
-            support += count
-            if p.kind == GROUPED:
-                mass += count * p.group_weight[g]
-            else:
-                mass += masked_sum(p.columns, 0, w * 64, word)
-                if p.kind != WEIGHTED:
-                    for k in range(n_classes):
-                        f.cost[i, k] += masked_sum(p.columns, 2 + k, w * 64, word) * p.cost_unit
-        weight += mass
-        if p.kind == GROUPED or p.kind == WEIGHTED:
-            for k in range(n_classes):
-                f.cost[i, k] += mass * p.matrix[p.group_class[g], k] * p.weight_unit
-    f.support[i] = support
-    f.weight[i] = weight * p.weight_unit
 
 
 @inlined_kernel
