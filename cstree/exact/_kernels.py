@@ -6,14 +6,24 @@ import numpy as np
 
 from cstree._lanes import natural
 from cstree._numba import inlined_kernel, lean_kernel
-from cstree.exact._front_kernels import FULL, insert, is_beaten, last_not_dearer, start_front
+from cstree.exact._front_kernels import (
+    CODE,
+    F1,
+    F2,
+    FULL,
+    KIDS,
+    insert,
+    is_beaten,
+    last_not_dearer,
+    start_front,
+)
 from cstree.exact._layout_kernels import (
     BLOCKS,
     CASES,
     CURSOR,
-    PANELS,
     LANES_USED,
     OFFSET,
+    PANELS,
     POINTS,
     WEIGHT,
     WORDS,
@@ -26,8 +36,10 @@ from cstree.exact._pair_kernels import (
     LEFT_AT,
     NODES_AT,
     TEST_AT,
-    depth_two,
-    most_saved,
+    best_by_price,
+    count_pairs,
+    insert_roots,
+    name_tests,
     price_after,
     sort_by_price,
 )
@@ -37,8 +49,9 @@ TOP, DEPTH, ROOT, WORK, _, ENTRIES, USED, USED_KIDS, SOLVED = range(9)
 N_COUNTERS = 9
 # What a call of ``advance`` ends with.
 MORE, DONE, NEEDS_SOLVED, NEEDS_POINTS = range(4)
-# What stands for the front of a child instead of an entry.
-LEAF, PUSHED = -1, -2
+# Columns of ``s.side``.
+START, LENGTH, ENTRY = range(3)
+LEAF = -1
 
 # Two children, and the root when the search is stopped.
 ENTRIES_A_STEP = 3
@@ -51,12 +64,16 @@ _SHIFT_A, _SHIFT_B = np.uint64(32), np.uint64(29)
 def advance(p, f, s, v, work):  # type: ignore[no-untyped-def]
     """Go on with the search until it is done, needs room, or has done about ``work`` units.
 
+    A step is a split of the node at level ``counters[TOP]``: its children's fronts are looked up or solved,
+    then joined. A child of more than depth two becomes the node at work; the split is tried again later.
+    At level 0 the only child is the root.
+
     Parameters
     ----------
     p : ExactArrays
     f : Frames
     s : Scratch
-        ``counters[TOP]`` is the level at work, ``counters[DEPTH]`` the depth limit.
+        ``counters[DEPTH]`` is the depth limit.
     v : Solved
     work : int
 
@@ -72,22 +89,48 @@ def advance(p, f, s, v, work):  # type: ignore[no-untyped-def]
         if is_short(f, s, v):
             return NEEDS_SOLVED
         level = natural(s.counters[TOP])
-        lane = -1
+        below = level + 1
+        lane = next_lane(f, level)
+        if lane < 0 and level > 0:
+            keep_front(f, s, v, level, True)
+            s.counters[TOP] -= 1
+            continue
+        base, first = np.int64(0), 0
         if level > 0:
-            lane = next_lane(f, level)
-            if lane < 0:
-                keep_front(f, s, v, level, True)
-                s.counters[TOP] -= 1
-                continue
-        finished = try_split(p, f, s, v, level, lane)
+            base = f.size[level, WEIGHT] * f.pay[level, natural(f.panel[level, natural(lane)])]
+            first = np.int64(2 * f.support[level, natural(lane)] > f.size[level, CASES])
+        wanted = True
+        for turn in range(2 if level > 0 else 1):
+            branch = natural(first ^ turn)
+            depth = s.counters[DEPTH] - level
+            n_lanes = look_up(p, f, s, v, level, lane, branch, depth)
+            if n_lanes > 0:
+                open_child(p, f, s, level, lane, branch, n_lanes, depth)
+                if depth > 2:
+                    break
+                if depth == 2:
+                    count_pairs(p, f, s, below)
+                n_prices = best_by_price(p, f, s, below, depth == 2)
+                insert_roots(p, f, s, below, natural(n_prices))
+                if s.counters[FULL] != 0:
+                    break
+                name_tests(f, s, below)
+                s.side[branch, ENTRY] = keep_front(f, s, v, below, False)
+                s.side[branch, START] = v.start[natural(s.side[branch, ENTRY])]
+                s.side[branch, LENGTH] = f.size[below, POINTS]
+            if level > 0 and turn == 0 and all_beaten(f, s, v, level, branch, base):
+                wanted = False
+                break
+        if s.counters[TOP] == level and s.counters[FULL] == 0:
+            if level == 0:
+                s.counters[ROOT] = s.side[0, ENTRY]
+                return DONE
+            if wanted:
+                join(f, s, v, level, lane, base)
+            f.size[level, OFFSET] += 1 - s.counters[FULL]
         if s.counters[FULL] != 0:
             s.counters[FULL] = 0
             return NEEDS_POINTS
-        if finished:
-            if level == 0:
-                s.counters[ROOT] = s.side[0, 2]
-                return DONE
-            f.size[level, OFFSET] += 1
     return MORE
 
 
@@ -100,24 +143,23 @@ def keep_root(f, s, v):  # type: ignore[no-untyped-def]
 @inlined_kernel
 def is_short(f, s, v):  # type: ignore[no-untyped-def]
     """Whether the next step might not find room for the fronts it solves, and the root's after it."""
-    room = 3 * f.f1.shape[1]
+    room = 3 * f.front.shape[1]
     return (
         s.counters[ENTRIES] + ENTRIES_A_STEP > v.length.shape[0]
-        or s.counters[USED] + room > v.f1.shape[0]
+        or s.counters[USED] + room > v.points.shape[0]
         or s.counters[USED_KIDS] + room > v.kids.shape[0]
     )
 
 
 @inlined_kernel
 def next_lane(f, level):  # type: ignore[no-untyped-def]
-    """The candidate that a frame tries next, cheap panels first; -1: all that can matter are tried."""
+    """Candidate that a frame tries next, cheap panels first; -1: all that can matter are tried."""
     while f.size[level, CURSOR] < f.size[level, PANELS]:
         i = natural(f.order[level, natural(f.size[level, CURSOR])])
         lane = natural(f.first[level, i] + f.size[level, OFFSET])
         if lane < f.first[level, i + 1]:
             base = f.size[level, WEIGHT] * f.pay[level, natural(f.alive[level, i])]
-            at = last_not_dearer(f, level, base, 0)
-            if is_beaten(f, level, at, 0, base):
+            if is_beaten(f, level, last_not_dearer(f, level, base, 0), 0, base):
                 return np.int64(-1)
             return np.int64(lane)
         f.size[level, CURSOR] += 1
@@ -126,89 +168,63 @@ def next_lane(f, level):  # type: ignore[no-untyped-def]
 
 
 @inlined_kernel
-def try_split(p, f, s, v, level, lane):  # type: ignore[no-untyped-def]
-    """Solve the children of a split and join their fronts; False if a child was pushed to be solved first.
+def look_up(p, f, s, v, level, lane, branch, depth):  # type: ignore[no-untyped-def]
+    """Find the front of a child and write where it is to ``s.side``.
 
-    At level 0 the only child is the root.
+    Returns 0; or, if it must be solved first, the number of candidates that split the child, after
+    listing them and filling in what the frame below needs to know.
     """
-    base = np.int64(0)
-    first = 0
-    if level > 0:
-        base = f.size[level, WEIGHT] * f.pay[level, natural(f.panel[level, lane])]
-        first = np.int64(2 * f.support[level, lane] > f.size[level, CASES])
-    for turn in range(2 if level > 0 else 1):
-        branch = natural(first ^ turn)
-        n_cases, cost = leaf_below(p, f, s, level, lane, branch)
-        entry = LEAF
-        if cost > 0 and n_cases >= 2 * p.minimum:
-            entry = solve_child(p, f, s, v, level, lane, branch, n_cases)
-            if entry == PUSHED:
-                return False
-        if entry == LEAF:
-            v.f1[branch] = cost
-            s.side[branch, 0] = branch
-            s.side[branch, 1] = 1
-        else:
-            s.side[branch, 0] = v.start[entry]
-            s.side[branch, 1] = v.length[entry]
-        s.side[branch, 2] = entry
-        if level > 0 and turn == 0 and all_beaten(f, s, v, level, branch, base):
-            return True
-    if level > 0:
-        join(f, s, v, level, lane, base)
-    return True
-
-
-@inlined_kernel
-def leaf_below(p, f, s, level, lane, branch):  # type: ignore[no-untyped-def]
-    """Number of cases in a branch and their cost in a leaf; fills ``s.child_total`` and ``s.child_weight``."""
-    M = p.n_answers
+    below, M = level + 1, p.n_answers
     for m in range(M + 1):
-        saved = f.saved[level, m, lane] if lane >= 0 else f.total[level, m]
+        saved = f.saved[level, m, natural(lane)] if lane >= 0 else f.total[level, m]
         s.child_total[m] = saved if branch == 0 else f.total[level, m] - saved
     most = s.child_total[0]
     for m in range(1, M):
         most = max(most, s.child_total[m])
-    n_cases = np.int64(f.support[level, lane]) if lane >= 0 else f.size[level, CASES]
-    return n_cases if branch == 0 else f.size[level, CASES] - n_cases, np.int64(s.child_total[M] - most)
-
-
-@inlined_kernel
-def solve_child(p, f, s, v, level, lane, branch, n_cases):  # type: ignore[no-untyped-def]
-    """Entry of a child's front: found, or solved now (depth two), or PUSHED as a frame; LEAF if nothing splits it."""
-    below = level + 1
-    depth = s.counters[DEPTH] - level
+    cost = np.int64(s.child_total[M] - most)
+    n_cases = np.int64(f.support[level, natural(lane)]) if lane >= 0 else f.size[level, CASES]
+    n_cases = n_cases if branch == 0 else f.size[level, CASES] - n_cases
+    v.points[branch, F1] = cost
+    s.side[branch, START] = branch
+    s.side[branch, LENGTH] = 1
+    s.side[branch, ENTRY] = LEAF
+    if cost == 0 or depth == 0 or n_cases < 2 * p.minimum:
+        return np.int64(0)
     mask_child(f, s, level, lane, branch)
     n_lanes = list_splitting(p, f, s, level, n_cases)
-    if n_lanes == 0 or depth == 0:
-        return LEAF
+    if n_lanes == 0:
+        return np.int64(0)
     make_key(p, f, s, level, lane, branch, n_lanes, depth)
     entry = find_entry(f, v, below)
     if entry >= 0:
-        return entry
+        s.side[branch, START] = v.start[entry]
+        s.side[branch, LENGTH] = v.length[entry]
+        s.side[branch, ENTRY] = entry
+        return np.int64(0)
     f.size[below, CASES] = n_cases
-    weight = f.weight[level, lane] if lane >= 0 else f.size[level, WEIGHT]
+    weight = f.weight[level, natural(lane)] if lane >= 0 else f.size[level, WEIGHT]
     f.size[below, WEIGHT] = weight if branch == 0 else f.size[level, WEIGHT] - weight
+    start_front(f, below, cost, LEAF_CODE)
+    return n_lanes
+
+
+@inlined_kernel
+def open_child(p, f, s, level, lane, branch, n_lanes, depth):  # type: ignore[no-untyped-def]
+    """Fill the frame below; make it the one at work if the child has more than depth two."""
+    below = level + 1
     for m in range(p.n_answers + 1):
         f.total[below, m] = s.child_total[m]
     for w in range(p.words.shape[0]):
         f.words[below, w] = s.child_words[w]
     price_child(p, f, level, lane)
     gather(p, f, s, level, n_lanes, depth > 2)
+    sort_by_price(f, below)
     s.counters[SOLVED] += 1
+    s.counters[WORK] += f.size[below, LANES_USED] * f.size[below, BLOCKS] * (f.size[below, WORDS] + 8)
     if depth > 2:
-        worst = np.int64(f.total[below, p.n_answers])
-        start_front(f, below, worst - most_saved(p, f, below), LEAF_CODE)
-        sort_by_price(f, below)
         f.size[below, CURSOR] = 0
         f.size[below, OFFSET] = 0
         s.counters[TOP] = below
-        return PUSHED
-    depth_two(p, f, s, below, depth == 2)
-    if s.counters[FULL] != 0:
-        return LEAF
-    s.counters[WORK] += f.size[below, LANES_USED] * f.size[below, BLOCKS] * (f.size[below, WORDS] + 8)
-    return keep_front(f, s, v, below, False)
 
 
 @inlined_kernel
@@ -304,12 +320,11 @@ def keep_front(f, s, v, level, with_kids):  # type: ignore[no-untyped-def]
     v.kid_start[entry] = s.counters[USED_KIDS] if with_kids else -1
     for i in range(n):
         i = natural(i)
-        v.f1[start + i] = f.f1[level, i]
-        v.f2[start + i] = f.f2[level, i]
-        v.code[start + i] = f.code[level, i]
+        for column in range(3):
+            v.points[start + i, column] = f.front[level, i, column]
     if with_kids:
         for i in range(n):
-            v.kids[s.counters[USED_KIDS] + i] = f.kids[level, i]
+            v.kids[natural(s.counters[USED_KIDS] + i)] = f.front[level, natural(i), KIDS]
         s.counters[USED_KIDS] += n
     s.counters[USED] += n
     s.counters[ENTRIES] += 1
@@ -321,11 +336,12 @@ def keep_front(f, s, v, level, with_kids):  # type: ignore[no-untyped-def]
 def all_beaten(f, s, v, level, branch, base):  # type: ignore[no-untyped-def]
     """Whether one child's front, were the other child free and without mistakes, is dominated already."""
     at = 0
-    for i in range(s.side[branch, 0], s.side[branch, 0] + s.side[branch, 1]):
+    start = natural(s.side[branch, START])
+    for i in range(s.side[branch, LENGTH]):
         i = natural(i)
-        x2 = base + v.f2[i]
+        x2 = base + v.points[start + i, F2]
         at = last_not_dearer(f, level, x2, at)
-        if not is_beaten(f, level, at, v.f1[i], x2):
+        if not is_beaten(f, level, at, v.points[start + i, F1], x2):
             return False
     return True
 
@@ -333,27 +349,27 @@ def all_beaten(f, s, v, level, branch, base):  # type: ignore[no-untyped-def]
 @inlined_kernel
 def join(f, s, v, level, lane, base):  # type: ignore[no-untyped-def]
     """Insert every sum of a point of the left front and one of the right."""
-    left_start, n_left = natural(s.side[0, 0]), s.side[0, 1]
-    right_start, n_right = natural(s.side[1, 0]), s.side[1, 1]
-    least = v.f1[right_start + n_right - 1]
-    test = np.int64(f.candidate[level, lane] + 1)
-    kids = (s.side[0, 2] + 1) << 32 | (s.side[1, 2] + 1)
+    left_start, n_left = natural(s.side[0, START]), s.side[0, LENGTH]
+    right_start, n_right = natural(s.side[1, START]), s.side[1, LENGTH]
+    least = v.points[natural(right_start + n_right - 1), F1]
+    test = np.int64(f.candidate[level, natural(lane)] + 1)
+    kids = (s.side[0, ENTRY] + 1) << 32 | (s.side[1, ENTRY] + 1)
     at = 0
     for left in range(n_left):
         left = natural(left)
-        x1 = v.f1[left_start + left]
-        x2 = base + v.f2[left_start + left]
+        x1 = v.points[left_start + left, F1]
+        x2 = base + v.points[left_start + left, F2]
         at = last_not_dearer(f, level, x2, at)
         if is_beaten(f, level, at, x1 + least, x2):
             continue
         place = at
         for right in range(n_right):
             right = natural(right)
-            y1 = x1 + v.f1[right_start + right]
-            y2 = x2 + v.f2[right_start + right]
+            y1 = x1 + v.points[right_start + right, F1]
+            y2 = x2 + v.points[right_start + right, F2]
             place = last_not_dearer(f, level, y2, place)
-            if f.f1[level, place] >= y1:
-                nodes = v.code[left_start + left] >> NODES_AT
-                nodes = min(1 + nodes + (v.code[right_start + right] >> NODES_AT), _MOST_NODES)
-                code = nodes << NODES_AT | test << TEST_AT | np.int64(left) << LEFT_AT | np.int64(right)
+            if f.front[level, place, F1] >= y1:
+                nodes = v.points[left_start + left, CODE] >> NODES_AT
+                nodes = min(1 + nodes + (v.points[right_start + right, CODE] >> NODES_AT), _MOST_NODES)
+                code = nodes << NODES_AT | test << TEST_AT | left << LEFT_AT | right
                 place = insert(f, s, level, place, y1, y2, code, kids)

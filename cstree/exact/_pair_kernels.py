@@ -23,44 +23,15 @@ from cstree._lanes import (
     where_at_least,
 )
 from cstree._numba import inlined_kernel, trailing_zeros
-from cstree.exact._front_kernels import insert, is_beaten, last_not_dearer, start_front
+from cstree.exact._front_kernels import CODE, F1, insert, is_beaten, last_not_dearer
 from cstree.exact._layout_kernels import BLOCKS, CASES, GROUPED, PANELS, POINTS, WEIGHT, WORDS
 
 _ONE = np.uint64(1)
 # A point's code: number of nodes, then test, then what is below on the left and on the right.
 NODES_AT, TEST_AT, LEFT_AT = 52, 34, 17
 LEAF_CODE = 1 << NODES_AT
-
-
-@inlined_kernel
-def depth_two(p, f, s, level, deep):  # type: ignore[no-untyped-def]
-    """Fill the front of the node at ``level`` with all trees of depth two (one, if not ``deep``)."""
-    worst = np.int64(f.total[level, p.n_answers])
-    start_front(f, level, worst - most_saved(p, f, level), LEAF_CODE)
-    if f.size[level, PANELS] == 0:
-        return
-    sort_by_price(f, level)
-    if deep:
-        count_pairs(p, f, s, level)
-    else:
-        forbid_pairs(f, s, level)
-    n_prices = best_by_price(p, f, s, level)
-    for i in range(f.size[level, PANELS]):
-        s.place[f.alive[level, i]] = i
-    for j in range(f.size[level, PANELS]):
-        root_panel(p, f, s, level, natural(f.order[level, j]), natural(n_prices), worst)
-    for i in range(f.size[level, PANELS]):
-        s.place[f.alive[level, i]] = -1
-    name_tests(f, s, level)
-
-
-@inlined_kernel
-def most_saved(p, f, level):  # type: ignore[no-untyped-def]
-    """What the best answer saves for all cases of a node."""
-    most = f.total[level, 0]
-    for m in range(1, p.n_answers):
-        most = max(most, f.total[level, m])
-    return np.int64(most)
+# Columns of the lists of a branch, and of the extra prices.
+_SAVED, _PRICE, _ITEM = range(3)
 
 
 @inlined_kernel
@@ -76,15 +47,6 @@ def sort_by_price(f, level):  # type: ignore[no-untyped-def]
             f.order[level, j] = before
             j = natural(j - 1)
         f.order[level, j] = i
-
-
-@inlined_kernel
-def forbid_pairs(f, s, level):  # type: ignore[no-untyped-def]
-    """No second tests."""
-    for i in range(f.size[level, PANELS]):
-        for block in range(f.size[level, BLOCKS]):
-            store(s.gain, (0, i, 16 * block), spread(-1, s.gain))
-            store(s.gain, (1, i, 16 * block), spread(-1, s.gain))
 
 
 @inlined_kernel
@@ -198,18 +160,19 @@ def best_of_quadrants(p, f, s, level, a, column):  # type: ignore[no-untyped-def
 
 
 @inlined_kernel
-def best_by_price(p, f, s, level):  # type: ignore[no-untyped-def]
+def best_by_price(p, f, s, level, deep):  # type: ignore[no-untyped-def]
     """Most that a leaf, or any second test up to a price, saves in each branch of each root.
 
-    Fills ``s.best``, ``s.price`` and ``s.class_end``; returns the number of different prices.
+    Fills ``s.best``, ``s.price`` and ``s.price_end``; returns the number of different prices, none if there
+    are to be no second tests (not ``deep``).
     """
     n = 0
-    for j in range(f.size[level, PANELS]):
+    for j in range(f.size[level, PANELS] if deep else 0):
         pay = f.pay[level, natural(f.alive[level, natural(f.order[level, natural(j)])])]
         if j == 0 or pay != s.price[natural(n - 1)]:
             s.price[natural(n)] = pay
             n += 1
-        s.class_end[natural(n - 1)] = j + 1
+        s.price_end[natural(n - 1)] = j + 1
     for block in range(f.size[level, BLOCKS]):
         column = 16 * block
         left = load(f.saved, (level, 0, column))
@@ -222,7 +185,7 @@ def best_by_price(p, f, s, level):  # type: ignore[no-untyped-def]
         store(s.best, (1, 0, column), right)
         j = 0
         for k in range(n):
-            while j < s.class_end[natural(k)]:
+            while j < s.price_end[natural(k)]:
                 i = f.order[level, natural(j)]
                 left = maximum(left, load(s.gain, (0, i, column)))
                 right = maximum(right, load(s.gain, (1, i, column)))
@@ -233,38 +196,55 @@ def best_by_price(p, f, s, level):  # type: ignore[no-untyped-def]
 
 
 @inlined_kernel
-def root_panel(p, f, s, level, i, n_prices, worst):  # type: ignore[no-untyped-def]
-    """Insert the trees whose root tests a panel."""
-    panel = natural(f.alive[level, i])
-    base = f.size[level, WEIGHT] * f.pay[level, panel]
-    n_extra = -1
-    for b in range(f.first[level, i], f.first[level, i + 1]):
-        b = natural(b)
-        most = np.int64(s.best[0, n_prices, b]) + np.int64(s.best[1, n_prices, b])
-        at = last_not_dearer(f, level, base, 0)
-        if is_beaten(f, level, at, worst - most, base):
-            continue
-        if n_extra < 0:
-            n_extra = list_cheaper(p, f, s, level, panel)
-        weight = f.weight[level, b]
-        n_left = list_branch(s, 0, b, n_prices, n_extra, weight)
-        n_right = list_branch(s, 1, b, n_prices, n_extra, f.size[level, WEIGHT] - weight)
-        for left in range(n_left):
-            left = natural(left)
-            x2 = base + s.list_price[0, left]
-            rest = worst - s.list_saved[0, left]
-            at = last_not_dearer(f, level, x2, at)
-            if is_beaten(f, level, at, rest - s.list_saved[1, natural(n_right - 1)], x2):
+def insert_roots(p, f, s, level, n_prices):  # type: ignore[no-untyped-def]
+    """Insert all trees of depth one and two into the front of a node, cheap roots first."""
+    worst = np.int64(f.total[level, p.n_answers])
+    for i in range(f.size[level, PANELS]):
+        s.place[natural(f.alive[level, i])] = i
+    for j in range(f.size[level, PANELS]):
+        i = natural(f.order[level, natural(j)])
+        panel = natural(f.alive[level, i])
+        base = f.size[level, WEIGHT] * f.pay[level, panel]
+        n_extra = -1
+        for b in range(f.first[level, i], f.first[level, i + 1]):
+            b = natural(b)
+            most = np.int64(s.best[0, n_prices, b]) + np.int64(s.best[1, n_prices, b])
+            at = last_not_dearer(f, level, base, 0)
+            if is_beaten(f, level, at, worst - most, base):
                 continue
-            place = at
-            for right in range(n_right):
-                right = natural(right)
-                y2 = x2 + s.list_price[1, right]
-                items = s.list_item[0, left] << LEFT_AT | s.list_item[1, right]
+            if n_extra < 0:
+                n_extra = list_cheaper(p, f, s, level, panel) if n_prices > 0 else 0
+            for branch in range(2):
+                weight = f.weight[level, b] if branch == 0 else f.size[level, WEIGHT] - f.weight[level, b]
+                s.list_length[branch] = list_branch(s, branch, b, n_prices, n_extra, weight)
+            insert_root(f, s, level, b, base, worst, at)
+    for i in range(f.size[level, PANELS]):
+        s.place[natural(f.alive[level, i])] = -1
+
+
+@inlined_kernel
+def insert_root(f, s, level, b, base, worst, at):  # type: ignore[no-untyped-def]
+    """Insert every sum of a point of the left list and one of the right list."""
+    n_right = s.list_length[1]
+    most_right = s.list[1, natural(n_right - 1), _SAVED]
+    for left in range(s.list_length[0]):
+        left = natural(left)
+        x2 = base + s.list[0, left, _PRICE]
+        rest = worst - s.list[0, left, _SAVED]
+        at = last_not_dearer(f, level, x2, at)
+        if is_beaten(f, level, at, rest - most_right, x2):
+            continue
+        place = at
+        for right in range(n_right):
+            right = natural(right)
+            y1 = rest - s.list[1, right, _SAVED]
+            y2 = x2 + s.list[1, right, _PRICE]
+            place = last_not_dearer(f, level, y2, place)
+            if f.front[level, place, F1] >= y1:
+                items = s.list[0, left, _ITEM] << LEFT_AT | s.list[1, right, _ITEM]
                 nodes = 3 + 2 * np.int64(left > 0) + 2 * np.int64(right > 0)
                 code = nodes << NODES_AT | np.int64(b + 1) << TEST_AT | items
-                place = last_not_dearer(f, level, y2, place)
-                place = insert(f, s, level, place, rest - s.list_saved[1, right], y2, code, 0)
+                place = insert(f, s, level, place, y1, y2, code, 0)
 
 
 @inlined_kernel
@@ -279,12 +259,12 @@ def list_cheaper(p, f, s, level, panel):  # type: ignore[no-untyped-def]
         price = price_after(p, f, level, other, panel)
         if price < f.pay[level, other]:
             j = natural(n)
-            while j > 0 and s.extra_price[natural(j - 1)] > price:
-                s.extra_price[j] = s.extra_price[natural(j - 1)]
-                s.extra[j] = s.extra[natural(j - 1)]
+            while j > 0 and s.extra[natural(j - 1), _PRICE] > price:
+                s.extra[j, _PRICE] = s.extra[natural(j - 1), _PRICE]
+                s.extra[j, _ITEM] = s.extra[natural(j - 1), _ITEM]
                 j = natural(j - 1)
-            s.extra_price[j] = price
-            s.extra[j] = i
+            s.extra[j, _PRICE] = price
+            s.extra[j, _ITEM] = i
             n += 1
     return n
 
@@ -311,15 +291,16 @@ def list_branch(s, branch, b, n_prices, n_extra, weight):  # type: ignore[no-unt
     """
     saved = np.int64(s.best[branch, 0, b])
     most = np.int64(s.best[branch, n_prices, b])
-    s.list_saved[branch, 0] = saved
-    s.list_price[branch, 0] = 0
-    s.list_item[branch, 0] = 0
+    s.list[branch, 0, _SAVED] = saved
+    s.list[branch, 0, _PRICE] = 0
+    s.list[branch, 0, _ITEM] = 0
     n, e, k = 1, 0, 0
     while saved < most:
         e, k = natural(e), natural(k)
-        if e < n_extra and (k == n_prices or s.extra_price[e] <= s.price[k]):
-            price, found = s.extra_price[e], np.int64(s.gain[branch, natural(s.extra[e]), b])
-            item = np.int64(s.place.shape[0] + 1 + s.extra[e])
+        if e < n_extra and (k == n_prices or s.extra[e, _PRICE] <= s.price[k]):
+            i = natural(s.extra[e, _ITEM])
+            price, found = s.extra[e, _PRICE], np.int64(s.gain[branch, i, b])
+            item = np.int64(s.place.shape[0] + 1 + i)
             e += 1
         else:
             price, found, item = s.price[k], np.int64(s.best[branch, k + 1, b]), np.int64(k + 1)
@@ -328,12 +309,12 @@ def list_branch(s, branch, b, n_prices, n_extra, weight):  # type: ignore[no-unt
             saved = found
             price *= weight
             at = natural(n - 1)
-            if s.list_price[branch, at] < price:
-                at = n
+            if s.list[branch, at, _PRICE] < price:
+                at = natural(n)
                 n += 1
-            s.list_saved[branch, at] = saved
-            s.list_price[branch, at] = price
-            s.list_item[branch, at] = item
+            s.list[branch, at, _SAVED] = saved
+            s.list[branch, at, _PRICE] = price
+            s.list[branch, at, _ITEM] = item
     return n
 
 
@@ -341,27 +322,22 @@ def list_branch(s, branch, b, n_prices, n_extra, weight):  # type: ignore[no-unt
 def name_tests(f, s, level):  # type: ignore[no-untyped-def]
     """Replace lanes and items in the codes of a front by candidates and panels."""
     low = (1 << LEFT_AT) - 1
+    n_panels = s.place.shape[0]
     for point in range(f.size[level, POINTS]):
         point = natural(point)
-        code = f.code[level, point]
-        b = (code >> TEST_AT & low) - 1
-        if b >= 0:
-            left = name_item(f, s, level, 0, b, code >> LEFT_AT & low)
-            right = name_item(f, s, level, 1, b, code & low)
-            test = np.int64(f.candidate[level, b] + 1)
-            f.code[level, point] = code >> NODES_AT << NODES_AT | test << TEST_AT | left << LEFT_AT | right
-
-
-@inlined_kernel
-def name_item(f, s, level, branch, b, item):  # type: ignore[no-untyped-def]
-    """One more than the panel that an item of :func:`list_branch` tests; 0 for a leaf."""
-    if item == 0:
-        return np.int64(0)
-    n_panels = s.place.shape[0]
-    if item > n_panels:
-        return np.int64(f.alive[level, item - n_panels - 1] + 1)
-    wanted = s.best[branch, item, b]
-    j = s.class_end[item - 2] if item > 1 else 0
-    while s.gain[branch, f.order[level, j], b] != wanted:
-        j += 1
-    return np.int64(f.alive[level, f.order[level, j]] + 1)
+        code = f.front[level, point, CODE]
+        b = natural((code >> TEST_AT & low) - 1)
+        if code == LEAF_CODE:
+            continue
+        named = np.int64(f.candidate[level, b] + 1)
+        for branch in range(2):
+            item = code >> (LEFT_AT * (1 - branch)) & low
+            named <<= LEFT_AT
+            if item > n_panels:
+                named |= f.alive[level, natural(item - n_panels - 1)] + 1
+            elif item > 0:
+                j = natural(s.price_end[natural(item - 2)]) if item > 1 else natural(0)
+                while s.gain[branch, f.order[level, j], b] != s.best[branch, natural(item), b]:
+                    j = natural(j + 1)
+                named |= f.alive[level, f.order[level, j]] + 1
+        f.front[level, point, CODE] = code >> NODES_AT << NODES_AT | named

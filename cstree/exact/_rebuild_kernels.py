@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cstree._numba import inlined_kernel, lean_kernel, popcount, trailing_zeros
+from cstree.exact._front_kernels import CODE
 from cstree.exact._layout_kernels import GROUPED
 from cstree.exact._pair_kernels import LEFT_AT, TEST_AT
 
@@ -48,7 +49,7 @@ def unfold(p, v, r, entry, point, out):  # type: ignore[no-untyped-def]
             out[n + 2] = -1
             n += 2
         elif entry >= 0:
-            code = v.code[v.start[entry] + point]
+            code = v.points[v.start[entry] + point, CODE]
             test = (code >> TEST_AT & _LOW) - 1
             if test >= 0:
                 left, right = code >> LEFT_AT & _LOW, code & _LOW

@@ -108,7 +108,7 @@ def build_exact_arrays(problem: TreeProblem, subset_limit: int) -> tuple[ExactAr
             first_of_second=_first_of_second(savings.saving, arrays.group_class) if grouped else -1,
             own_saving=savings.saving[:, -1].copy() if grouped else none[0],
             case_weight=np.zeros(1, np.int64) if grouped else weights,
-            case_saving=none if grouped else savings.saving,
+            case_saving=none if grouped else np.ascontiguousarray(savings.saving),
             total=savings.total,
             **_steps(panels),
             kind=arrays.kind,

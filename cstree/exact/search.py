@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cstree.exact._front_kernels import F1, F2
 from cstree.exact._kernels import (
     DEPTH,
     DONE,
@@ -190,7 +191,7 @@ class _Run:
             int(self.counters[ENTRIES]),
             int(self.counters[USED]),
             int(self.counters[USED_KIDS]),
-            3 * self.frames.f1.shape[1],
+            3 * self.frames.front.shape[1],
         )
         budget = self.settings.memory_budget
         if budget is not None and sum(array.nbytes for array in larger) > budget:
@@ -242,13 +243,12 @@ class _Run:
         leaf = np.array([total[-1] - total[:-1].max()], np.int64)
         sums = [(leaf, np.zeros(1, np.int64))]
         if self.entry >= 0:
-            found = slice(
-                self.solved.start[self.entry], self.solved.start[self.entry] + self.solved.length[self.entry]
-            )
-            sums.append((self.solved.f1[found], self.solved.f2[found]))
+            start = self.solved.start[self.entry]
+            points = self.solved.points[start : start + self.solved.length[self.entry]]
+            sums.append((points[:, F1], points[:, F2]))
         if self._at_work():
-            n = int(self.frames.size[1, POINTS])
-            sums.append((self.frames.f1[1, :n], self.frames.f2[1, :n]))
+            points = self.frames.front[1, : self.frames.size[1, POINTS]]
+            sums.append((points[:, F1], points[:, F2]))
         return sums
 
     def _objectives(self, f1: NDArray[np.int64], f2: NDArray[np.int64]) -> NDArray[np.float64]:

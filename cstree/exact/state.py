@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cstree._lanes import LANES
+from cstree.exact._front_kernels import CODE
 from cstree.exact._kernels import DEPTH, ENTRIES_A_STEP, N_COUNTERS, USED, fill_table
 from cstree.exact._layout_kernels import BLOCKS, CASES, LANES_USED, N_SIZES, WEIGHT, WORDS
 from cstree.exact._pair_kernels import LEAF_CODE
@@ -43,10 +44,7 @@ class Frames(NamedTuple):
     pay: NDArray[np.int64]  # (L, A) what a panel costs there
     order: NDArray[np.int32]  # (L, A) places in ``alive``, cheapest first
     key: NDArray[np.uint64]  # (L, 2) see _kernels.make_key
-    f1: NDArray[np.int64]  # (L, points) the front so far
-    f2: NDArray[np.int64]
-    code: NDArray[np.int64]
-    kids: NDArray[np.int64]
+    front: NDArray[np.int64]  # (L, points, 4) the front so far, see _front_kernels
 
 
 class Scratch(NamedTuple):
@@ -64,12 +62,10 @@ class Scratch(NamedTuple):
     gain: NDArray[np.int_]  # (2, A, C) best savings of either branch of a root, split by a panel
     best: NDArray[np.int_]  # (2, A + 1, C) the same for panels up to a price
     price: NDArray[np.int64]  # (A,) those prices
-    class_end: NDArray[np.int32]  # (A,)
-    extra_price: NDArray[np.int64]  # (A,)
-    extra: NDArray[np.int32]  # (A,)
-    list_saved: NDArray[np.int64]  # (2, 2 A + 1)
-    list_price: NDArray[np.int64]
-    list_item: NDArray[np.int64]
+    price_end: NDArray[np.int32]  # (A,) place in ``order`` behind the last panel of a price
+    extra: NDArray[np.int64]  # (A, 3) panels that are cheaper below a root, see _pair_kernels
+    list: NDArray[np.int64]  # (2, 2 A + 1, 3) fronts of a root's branches
+    list_length: NDArray[np.int64]  # (2,)
     side: NDArray[np.int64]  # (2, 3) first point, number of points and entry of each child's front
     counters: NDArray[np.int64]  # (N_COUNTERS,) see _kernels
 
@@ -85,15 +81,12 @@ class Solved(NamedTuple):
     start: NDArray[np.int64]  # (entries,) first point
     kid_start: NDArray[np.int64]  # (entries,) first of ``kids``; -1: depth two
     length: NDArray[np.int32]  # (entries,)
-    f1: NDArray[np.int64]  # (points,)
-    f2: NDArray[np.int64]
-    code: NDArray[np.int64]
-    kids: NDArray[np.int64]
+    points: NDArray[np.int64]  # (points, 3) as in ``Frames.front``, without the last column
+    kids: NDArray[np.int64]  # that last column, where it is not always 0
 
 
 State = tuple[Frames, Scratch, Solved]
 
-_FRONT_ARRAYS = ("f1", "f2", "code", "kids")
 # Room at the start; it is doubled when it runs out.
 FIRST_POINTS = 512  # of the front of a frame
 FIRST_ENTRIES = 2048
@@ -134,7 +127,7 @@ def _make_frames(p: ExactArrays, levels: int) -> Frames:
         pay=np.zeros((levels, n_panels), i64),
         order=np.zeros((levels, n_panels), i32),
         key=np.zeros((levels, 2), np.uint64),
-        **{name: np.zeros((levels, FIRST_POINTS), i64) for name in _FRONT_ARRAYS},
+        front=np.zeros((levels, FIRST_POINTS, 4), i64),
     )
 
 
@@ -155,12 +148,10 @@ def _make_scratch(p: ExactArrays, frames: Frames) -> Scratch:
         gain=np.zeros((2, n_panels, n_lanes), dtype),
         best=np.zeros((2, n_panels + 1, n_lanes), dtype),
         price=np.zeros(n_panels, i64),
-        class_end=np.zeros(n_panels, i32),
-        extra_price=np.zeros(n_panels, i64),
-        extra=np.zeros(n_panels, i32),
-        list_saved=np.zeros((2, 2 * n_panels + 1), i64),
-        list_price=np.zeros((2, 2 * n_panels + 1), i64),
-        list_item=np.zeros((2, 2 * n_panels + 1), i64),
+        price_end=np.zeros(n_panels, i32),
+        extra=np.zeros((n_panels, 3), i64),
+        list=np.zeros((2, 2 * n_panels + 1, 3), i64),
+        list_length=np.zeros(2, i64),
         side=np.zeros((2, 3), i64),
         counters=np.zeros(N_COUNTERS, i64),
     )
@@ -174,9 +165,10 @@ def _make_solved() -> Solved:
         start=np.zeros(entries, np.int64),
         kid_start=np.zeros(entries, np.int64),
         length=np.zeros(entries, np.int32),
-        **{name: np.zeros(points, np.int64) for name in _FRONT_ARRAYS},
+        points=np.zeros((points, 3), np.int64),
+        kids=np.zeros(points, np.int64),
     )
-    solved.code[:2] = LEAF_CODE
+    solved.points[:2, CODE] = LEAF_CODE
     return solved
 
 
@@ -211,12 +203,7 @@ def _halves(words: NDArray[np.uint64]) -> NDArray[np.uint32]:
 
 def with_larger_fronts(frames: Frames) -> Frames:
     """Room for twice as many points on the fronts of the frames."""
-    grown = {
-        name: np.concatenate([array, np.zeros_like(array)], axis=1)
-        for name in _FRONT_ARRAYS
-        for array in [getattr(frames, name)]
-    }
-    return frames._replace(**grown)
+    return frames._replace(front=np.concatenate([frames.front, np.zeros_like(frames.front)], axis=1))
 
 
 def with_more_solved(solved: Solved, n_entries: int, n_points: int, n_kids: int, room: int) -> Solved:
@@ -232,7 +219,7 @@ def with_more_solved(solved: Solved, n_entries: int, n_points: int, n_kids: int,
                 grown[name] = larger
 
     lengthen(("key", "start", "kid_start", "length"), n_entries, ENTRIES_A_STEP)
-    lengthen(("f1", "f2", "code"), n_points, room)
+    lengthen(("points",), n_points, room)
     lengthen(("kids",), n_kids, room)
     if "key" in grown:
         grown["table"] = np.full(2 ** int(np.ceil(np.log2(2 * len(grown["key"])))), -1, np.int32)
