@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,13 @@ class ParetoTreeClassifier(TreeClassifier):
     polish : float, default=0.1
         Probability that a clone is polished instead of mutated: a part of it rebuilt from optimal
         subtrees of depth two. 0, with ``seeds=None``, is the published algorithm.
+    islands : int, default=1
+        Populations that search apart and share their fronts now and then.
+    n_jobs : int or None, default=None
+        Threads for the islands; the outcome is the same for any number.
+    checkpoint : str, Path or None, default=None
+        File that keeps the state of the search; where it exists, the search goes on from it. A run that
+        was killed and resumed ends with the same front as one that was not.
     seeds : "greedy", None or sequence of Tree, default="greedy"
         Trees to start from: grown greedily by several criteria, none, or trees of an earlier front
         on the same features. The rest of the first population is random.
@@ -130,6 +138,9 @@ class ParetoTreeClassifier(TreeClassifier):
         mutations: str | Sequence[str] = "all",
         recombination: float = 0.5,
         polish: float = 0.1,
+        islands: int = 1,
+        n_jobs: int | None = None,
+        checkpoint: str | Path | None = None,
         seeds: str | Sequence[Tree] | None = "greedy",
         categorical_features: Any = "from_dtype",
         callback: Callable[[Progress], None] | None = None,
@@ -153,6 +164,9 @@ class ParetoTreeClassifier(TreeClassifier):
         self.mutations = mutations
         self.recombination = recombination
         self.polish = polish
+        self.islands = islands
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.seeds = seeds
         self.categorical_features = categorical_features
         self.callback = callback
@@ -291,6 +305,9 @@ class ParetoTreeClassifier(TreeClassifier):
             mutations=self.mutations,
             recombination=self.recombination,
             polish=self.polish,
+            islands=self.islands,
+            n_jobs=self.n_jobs,
+            checkpoint=self.checkpoint,
             objectives=tuple(self.objectives),
         )
 

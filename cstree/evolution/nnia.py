@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cstree.evolution._kernels import evolve
 from cstree.evolution._mutation_kernels import N_OPERATORS
-from cstree.evolution.population import Pool, Settings, make_fill_work, make_pool
-from cstree.pareto._kernels import hypervolume_2d
+from cstree.evolution.checkpoint import Checkpoint
+from cstree.evolution.island import Island
+from cstree.evolution.population import Settings
+from cstree.evolution.run import Limits, Run
 from cstree.pareto.front import Front
 from cstree.tree._bit_kernels import LEAVES, MISCLASSIFICATION, TEST_COST, WORST_TEST_COST
-from cstree.tree.evaluation import evaluate, path_costs
 from cstree.tree.problem import TreeProblem
-from cstree.tree.search import Progress, SearchInterrupted, reference_point
+from cstree.tree.search import Progress, SearchInterrupted
 from cstree.tree.tree import Tree
 
 __all__ = ["MUTATIONS", "NNIA", "OBJECTIVES", "Progress", "SearchInterrupted"]
@@ -30,9 +29,6 @@ OBJECTIVES = {
     "n_leaves": LEAVES,
     "worst_test_cost": WORST_TEST_COST,
 }
-
-# A compiled call runs about this long, so that progress and Ctrl-C are seldom late.
-_SECONDS_PER_CALL = 0.1
 
 
 @dataclass
@@ -66,6 +62,16 @@ class NNIA:
         Turn splits that do not pay for themselves in misclassification cost into leaves.
     objectives : sequence of str
         From "misclassification_cost", "test_cost", "n_leaves", "worst_test_cost".
+    islands : int, default=1
+        Populations that search apart and share their fronts every ``migration`` generations.
+    migration : int, default=100
+    n_jobs : int or None, default=None
+        Threads for the islands; None: 1, -1: one per island. The outcome is the same for any number.
+    checkpoint : str, Path or None, default=None
+        File that keeps the state of the search. Where it exists already, the search goes on from it: a
+        run that was killed and resumed ends with the same front as one that was not.
+    checkpoint_seconds : float, default=30
+        Least time between two states.
     """
 
     dominant_size: int = 100
@@ -80,6 +86,11 @@ class NNIA:
     leaf_chance: float = 0.4
     prune_by_cost: bool = True
     objectives: Sequence[str] = ("misclassification_cost", "test_cost")
+    islands: int = 1
+    migration: int = 100
+    n_jobs: int | None = None
+    checkpoint: str | Path | None = None
+    checkpoint_seconds: float = 30.0
     history_: list[Progress] = field(default_factory=list, init=False, repr=False)
 
     def run(
@@ -114,18 +125,58 @@ class NNIA:
             A parameter is out of range; the error names it.
         """
         self._validate()
-        self.history_ = []
-        run = _Run(self, problem, rng, seeds)
+        run = self.start(problem, rng, seeds)
+        self.history_ = run.history
         try:
             run.search(callback)
         except KeyboardInterrupt:
-            if run.state[0] == 0:
+            if not run.has_members:
                 raise
+            if run.checkpoint is not None:
+                run.checkpoint.save(run.islands)
             raise SearchInterrupted(run.front(interrupted=True)) from None
         return run.front(interrupted=False)
 
+    def start(
+        self,
+        problem: TreeProblem,
+        rng: np.random.Generator,
+        seeds: Sequence[tuple[NDArray[np.int32], NDArray[np.uint64]]] = (),
+    ) -> Run:
+        """Prepare a search without running it; see :meth:`run`."""
+        settings = Settings(
+            max_depth=problem.max_depth,
+            max_nodes=problem.max_nodes,
+            min_support=problem.min_support,
+            prune_by_cost=self.prune_by_cost,
+            dominant_size=int(self.dominant_size),
+            active_size=int(self.active_size),
+            clone_size=int(self.clone_size),
+            recombination=float(self.recombination),
+            leaf_chance=float(self.leaf_chance),
+            polish=float(self.polish) if len(problem.candidates) else 0.0,
+        )
+        kinds = np.array([OBJECTIVES[name] for name in self.objectives], dtype=np.int64)
+        generators = [rng] if self.islands == 1 else rng.spawn(self.islands)
+        islands = [
+            Island(problem, settings, kinds, self.operator_share(), generator, seeds)
+            for generator in generators
+        ]
+        threads = len(islands) if self.n_jobs == -1 else min(self.n_jobs or 1, len(islands))
+        keeper = None if self.checkpoint is None else Checkpoint(self.checkpoint, self.checkpoint_seconds)
+        return Run(
+            problem,
+            islands,
+            settings,
+            Limits(self.generations, self.time_budget, self.patience),
+            self.objectives,
+            migration=int(self.migration),
+            n_jobs=threads,
+            checkpoint=keeper,
+        )
+
     def _validate(self) -> None:
-        for name in ("dominant_size", "active_size", "clone_size"):
+        for name in ("dominant_size", "active_size", "clone_size", "islands", "migration"):
             if int(getattr(self, name)) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}.")
         for name in ("generations", "patience"):
@@ -134,6 +185,8 @@ class NNIA:
                 raise ValueError(f"{name} must not be negative, got {value}.")
         if self.time_budget is not None and not self.time_budget >= 0:
             raise ValueError(f"time_budget must not be negative, got {self.time_budget}.")
+        if self.n_jobs is not None and self.n_jobs != -1 and self.n_jobs < 1:
+            raise ValueError(f"n_jobs must be at least 1, -1 or None, got {self.n_jobs}.")
         if self.generations is None and self.time_budget is None and self.patience is None:
             raise ValueError(
                 "give at least one of generations, time_budget and patience, or the search never ends."
@@ -158,147 +211,3 @@ class NNIA:
                 raise ValueError(f"unknown mutation {name!r}; known are 'all' and {list(MUTATIONS)}.")
             weight[MUTATIONS.index(name)] += 1
         return np.cumsum(weight / weight.sum())
-
-
-class _Run:
-    """One search under way."""
-
-    def __init__(
-        self,
-        search: NNIA,
-        problem: TreeProblem,
-        rng: np.random.Generator,
-        seeds: Sequence[tuple[NDArray[np.int32], NDArray[np.uint64]]],
-    ) -> None:
-        self.search_settings = search
-        self.problem = problem
-        self.rng = rng
-        self.settings = Settings(
-            max_depth=problem.max_depth,
-            max_nodes=problem.max_nodes,
-            min_support=problem.min_support,
-            prune_by_cost=search.prune_by_cost,
-            dominant_size=int(search.dominant_size),
-            active_size=int(search.active_size),
-            clone_size=int(search.clone_size),
-            recombination=float(search.recombination),
-            leaf_chance=float(search.leaf_chance),
-            polish=float(search.polish) if len(problem.candidates) else 0.0,
-        )
-        self.fill_work = make_fill_work(problem)
-        self.kinds = np.array([OBJECTIVES[name] for name in search.objectives], dtype=np.int64)
-        self.pool: Pool = make_pool(problem, self.settings, len(self.kinds))
-        self.state = np.zeros(5, dtype=np.int64)
-        self.workspace = problem.workspace()
-        self.state[4] = min(len(seeds), self.settings.dominant_size)
-        for slot, (test, mask) in enumerate(seeds[: self.state[4]]):
-            self.pool.n_nodes[slot] = len(test)
-            self.pool.test[slot, : len(test)] = test
-            self.pool.mask[slot, : len(test)] = mask
-        self.reference = (
-            reference_point(problem) if list(self.kinds) == [MISCLASSIFICATION, TEST_COST] else None
-        )
-        self.seconds = 0.0
-
-    def search(self, callback: Callable[[Progress], None] | None) -> None:
-        limits = self.search_settings
-        generations = limits.generations
-        if len(self.problem.arrays.choice_feature) == 0 or self.settings.max_depth == 0:
-            generations = 0
-            self._start_with_a_leaf()
-        else:
-            self._evolve(0)  # the first population; compiles, so that the clock counts searching alone
-        begin = time.perf_counter()
-        batch = 1
-        while True:
-            self.seconds = time.perf_counter() - begin
-            progress = self.progress(generations)
-            self.search_settings.history_.append(progress)
-            if callback is not None:
-                callback(progress)
-            left = self._generations_left(generations)
-            if left <= 0 or (limits.time_budget is not None and self.seconds >= limits.time_budget):
-                return
-            batch = min(batch, left)
-            started = time.perf_counter()
-            self._evolve(batch)
-            batch = self._next_batch(batch, time.perf_counter() - started, begin)
-
-    def _generations_left(self, generations: int | None) -> int:
-        left = 2**40 if generations is None else generations - int(self.state[2])
-        patience = self.search_settings.patience
-        if patience is not None:
-            left = min(left, patience - int(self.state[2] - self.state[3]))
-        return left
-
-    def _next_batch(self, batch: int, seconds: float, begin: float) -> int:
-        allowed = _SECONDS_PER_CALL
-        budget = self.search_settings.time_budget
-        if budget is not None:
-            allowed = min(allowed, max(budget - (time.perf_counter() - begin), 0.0))
-        return max(1, min(int(batch * allowed / max(seconds, 1e-6)), 2 * batch))
-
-    def _evolve(self, n_generations: int) -> None:
-        evolve(
-            self.problem.arrays,
-            self.workspace,
-            self.fill_work,
-            self.pool,
-            self.state,
-            self.rng,
-            self.settings,
-            self.kinds,
-            self.search_settings.operator_share(),
-            n_generations,
-        )
-
-    def _start_with_a_leaf(self) -> None:
-        self.pool.test[0, 0] = -1
-        self.pool.n_nodes[0] = 1
-        self.state[0] = 1
-        self.pool.objectives[0] = self._objectives(
-            self.problem.tree(self.pool.test[0, :1], self.pool.mask[0, :1])
-        )
-
-    def progress(self, generations: int | None) -> Progress:
-        """Where the search stands now."""
-        members = self.pool.slots[: self.state[0]]
-        share = np.nan
-        if self.reference is not None:
-            volume = hypervolume_2d(np.ascontiguousarray(self.pool.objectives[members]), self.reference)
-            box = float(self.reference.prod())
-            share = volume / box if box > 0 else np.nan
-        return Progress(
-            int(self.state[2]),
-            int(self.state[1]),
-            int(self.state[0]),
-            float(share),
-            self.seconds,
-            generations,
-        )
-
-    def front(self, *, interrupted: bool) -> Front[Tree]:
-        """Labelled trees of the dominant members with their objectives, evaluated afresh."""
-        trees = []
-        for slot in self.pool.slots[: self.state[0]]:
-            n = self.pool.n_nodes[slot]
-            trees.append(self.problem.tree(self.pool.test[slot, :n], self.pool.mask[slot, :n]))
-        objectives = np.array([self._objectives(tree) for tree in trees])
-        info: dict[str, Any] = {
-            "search": "nnia",
-            "generations": int(self.state[2]),
-            "evaluations": int(self.state[1]),
-            "seconds": self.seconds,
-            "interrupted": interrupted,
-        }
-        return Front(objectives, trees, objective_names=tuple(self.search_settings.objectives), info=info)
-
-    def _objectives(self, tree: Tree) -> list[float]:
-        costs = evaluate(tree, self.problem.dataset, self.problem.costs)
-        values = {
-            MISCLASSIFICATION: costs.misclassification_cost,
-            TEST_COST: costs.test_cost,
-            LEAVES: float(tree.n_leaves),
-            WORST_TEST_COST: float(path_costs(tree, self.problem.costs).max()),
-        }
-        return [values[int(kind)] for kind in self.kinds]

@@ -6,36 +6,65 @@ import numpy as np
 
 from cstree._numba import kernel
 
+# Cases that go down together, a level at a time: their steps do not wait for one another.
+_BLOCK = 256
+
 
 @kernel
-def find_leaves(values, row, threshold, missing_branch, table_start, branch_of_category, child, leaf):  # type: ignore[no-untyped-def]
+def find_leaves(  # type: ignore[no-untyped-def]
+    flat,
+    row_stride,
+    column_stride,
+    column,
+    threshold,
+    missing_branch,
+    table_start,
+    branch_of_category,
+    child,
+    depth,
+    leaf,
+):
     """Write the leaf that each case reaches.
+
+    Positions are unsigned, so that none is checked for Python's way of counting from the end.
 
     Parameters
     ----------
-    values : float64 (n_used, n_samples)
-        Raw values of the tested features; categories as codes, missing as NaN.
-    row : int32 (n_nodes,)
-        Row of ``values`` that a node tests; -1 for a leaf.
-    threshold, missing_branch, table_start, branch_of_category
+    flat : float64
+        Raw values, categories as codes, missing as NaN; that of case ``i`` in column ``c`` stands at
+        ``i * row_stride + c * column_stride``.
+    row_stride, column_stride : int
+    column : uint32 (n_nodes,)
+        Column that a node tests; any for leaves.
+    threshold : float64 (n_nodes,)
+    missing_branch, table_start, branch_of_category
         As in :class:`cstree.tree.tree.Tree`.
-    child : int32 (n_nodes, most branches)
+    child : uint32 (n_nodes, most branches)
+        A leaf is its own child.
+    depth : int
+        Splits on the longest path.
     leaf : int32 (n_samples,), filled
     """
-    for i in range(leaf.shape[0]):
-        node = 0
-        while row[node] >= 0:
-            value = values[row[node], i]
-            if np.isnan(value):
-                branch = missing_branch[node]
-            elif table_start[node] < 0:
-                branch = np.int32(value > threshold[node])
-            else:
-                branch = branch_of_category[table_start[node] + np.int64(value)]
-                if branch < 0:
-                    branch = missing_branch[node]
-            node = child[node, branch]
-        leaf[i] = node
+    nodes = np.empty(_BLOCK, dtype=np.uint32)
+    children, width = child.reshape(-1), np.uint64(child.shape[1])
+    stride = np.uint64(column_stride)
+    for start in range(0, leaf.shape[0], _BLOCK):
+        n = min(_BLOCK, leaf.shape[0] - start)
+        nodes[:n] = 0
+        for _ in range(depth):
+            for i in range(n):
+                node = np.uint64(nodes[i])
+                value = flat[np.uint64((start + i) * row_stride) + np.uint64(column[node]) * stride]
+                branch = np.int64(missing_branch[node])
+                if not np.isnan(value):
+                    if table_start[node] < 0:
+                        branch = np.int64(value > threshold[node])
+                    else:
+                        listed = np.int64(branch_of_category[table_start[node] + np.int64(value)])
+                        branch = listed if listed >= 0 else branch
+                nodes[i] = children[node * width + np.uint64(branch)]
+        for i in range(n):
+            leaf[start + i] = nodes[i]
 
 
 @kernel

@@ -38,9 +38,16 @@ def leaves_of(tree: Tree, schema: FeatureSchema, X: Any) -> NDArray[np.int32]:
     columns = X if isinstance(X, Columns) else Columns(X)
     used = tree.used_features()
     leaf = np.zeros(columns.n_samples, dtype=np.int32)
-    if used:
-        for start, stop, values in schema.blocks(columns, used):
-            _walk(tree, used, tree.threshold, values, leaf[start:stop])
+    if not used:
+        return leaf
+    flat = columns.flat()
+    if flat is not None and all(schema[j].kind == "numeric" for j in used):
+        _walk(tree, tree.feature, tree.threshold, flat, leaf)
+        return leaf
+    for start, stop, values in schema.blocks(columns, used):
+        _walk(
+            tree, np.searchsorted(used, tree.feature), tree.threshold, _by_columns(values), leaf[start:stop]
+        )
     return leaf
 
 
@@ -60,26 +67,38 @@ def training_leaves(tree: Tree, dataset: Dataset) -> NDArray[np.int32]:
         stop = min(start + 8192, dataset.n_samples)
         codes = dataset.codes[used, start:stop]
         values = np.where(codes == missing, np.nan, codes)
-        _walk(tree, used, threshold, values, leaf[start:stop])
+        _walk(tree, np.searchsorted(used, tree.feature), threshold, _by_columns(values), leaf[start:stop])
     return leaf
+
+
+def _by_columns(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int, int]:
+    """Lay out a block ``(columns, cases)`` as :meth:`Columns.flat` does a table."""
+    block = values if values.base is None else values.base
+    if block.ndim != 2 or not block.flags.c_contiguous:
+        block = np.ascontiguousarray(values)
+    return block.reshape(-1), 1, block.shape[1]
 
 
 def _walk(
     tree: Tree,
-    used: list[int],
+    column: NDArray[np.integer[Any]],
     threshold: NDArray[np.float64],
-    values: NDArray[np.float64],
+    flat: tuple[NDArray[np.float64], int, int],
     leaf: NDArray[np.int32],
 ) -> None:
-    row = np.where(tree.feature >= 0, np.searchsorted(used, tree.feature), -1).astype(np.int32)
+    """Walk cases whose values stand in ``flat``; ``column`` is where those of each node's feature are."""
+    stay = np.flatnonzero(tree.is_leaf)
+    child = tree.child_table.astype(np.uint32)
+    child[stay] = stay[:, None]
     find_leaves(
-        values,
-        row,
+        *flat,
+        np.where(tree.is_leaf, column[0], column).astype(np.uint32),
         np.ascontiguousarray(threshold),
         tree.missing_branch,
         tree.table_start,
         tree.branch_of_category,
-        tree.child_table,
+        child,
+        tree.depth,
         leaf,
     )
 

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cstree.evolution._kernels import draw_mutants
-from cstree.evolution.nnia import MUTATIONS, NNIA, Progress, SearchInterrupted, _Run
+from cstree.evolution.island import Island
+from cstree.evolution.nnia import MUTATIONS, NNIA, Progress, SearchInterrupted
 from cstree.tree.problem import TreeProblem
 from tests import reference as ref
 from tests.problems import random_preorder, random_problem
@@ -22,6 +23,13 @@ from tests.problems import random_preorder, random_problem
 def quick(**options: Any) -> NNIA:
     """A small search."""
     return NNIA(**{"dominant_size": 20, "active_size": 6, "clone_size": 20, "generations": 15, **options})
+
+
+def started(search: NNIA, problem: TreeProblem, rng: np.random.Generator) -> Island:
+    """The only island of a search that has run."""
+    run = search.start(problem, rng)
+    run.search(None)
+    return run.islands[0]
 
 
 def assert_sound(test: Any, mask: Any, problem: TreeProblem) -> None:
@@ -50,8 +58,7 @@ def test_operators_keep_every_limit(operator: str) -> None:
         if len(problem.arrays.choice_feature) == 0:
             continue
         problem = TreeProblem(problem.dataset, problem.costs, 3 + seed % 2, 1, max_leaf_nodes=5 + seed % 3)
-        run = _Run(quick(mutations=operator), problem, rng, ())
-        run.search(None)
+        run = started(quick(mutations=operator), problem, rng)
         mutants = np.full((100, problem.max_nodes), -1, np.int32)
         masks = np.zeros((100, problem.max_nodes), np.uint64)
         sizes = np.zeros(100, np.int64)
@@ -63,7 +70,7 @@ def test_operators_keep_every_limit(operator: str) -> None:
                 slot,
                 rng,
                 run.settings,
-                run.search_settings.operator_share(),
+                run.operator_share,
                 mutants,
                 masks,
                 sizes,
@@ -84,14 +91,13 @@ def test_operators_keep_every_limit(operator: str) -> None:
 def test_move_cut_keeps_the_feature() -> None:
     rng = np.random.default_rng(2)
     problem, _ = random_problem(rng, n_rows=(60, 60), n_features=(4, 4))
-    run = _Run(quick(mutations="move_cut"), problem, rng, ())
-    run.search(None)
+    run = started(quick(mutations="move_cut"), problem, rng)
     slot = max(run.pool.slots[: run.state[0]], key=lambda s: run.pool.n_nodes[s])
     parent = problem.skeleton(run.pool.test[slot, : run.pool.n_nodes[slot]], run.pool.mask[slot])
     mutants = np.full((50, problem.max_nodes), -1, np.int32)
     masks = np.zeros((50, problem.max_nodes), np.uint64)
     sizes = np.zeros(50, np.int64)
-    share = run.search_settings.operator_share()
+    share = run.operator_share
     draw_mutants(
         problem.arrays, run.workspace, run.pool, slot, rng, run.settings, share, mutants, masks, sizes
     )
@@ -150,7 +156,7 @@ def test_clones_are_in_proportion_to_crowding() -> None:
     problem, _ = random_problem(rng, n_rows=(40, 40))
     for _ in range(30):
         n = int(rng.integers(1, 12))
-        run = _Run(quick(dominant_size=12, active_size=5, clone_size=17), problem, rng, ())
+        run = quick(dominant_size=12, active_size=5, clone_size=17).start(problem, rng).islands[0]
         pool = make_pool(problem, run.settings, 2)
         f1 = np.sort(rng.random(n))
         pool.objectives[:n] = np.column_stack([f1, 1 - f1])

@@ -8,11 +8,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from cstree.evolution.nnia import NNIA, _Run
+from cstree.evolution.nnia import NNIA
 from cstree.evolution.population import make_fill_work
 from cstree.tree.problem import TreeProblem
 from tests.evolution.kernels import best_subtree, draw_polished
-from tests.evolution.test_nnia import assert_sound
+from tests.evolution.test_nnia import assert_sound, started
 from tests.problems import random_problem
 
 
@@ -59,15 +59,14 @@ def test_polished_trees_keep_every_limit(seed: int) -> None:
     problem = TreeProblem(problem.dataset, problem.costs, 2 + seed % 4, 1, max_leaf_nodes=4 + seed % 5)
     if len(problem.candidates) == 0:
         return
-    run = _Run(NNIA(dominant_size=20, clone_size=20, generations=10, polish=0.5), problem, rng, ())
-    run.search(None)
+    run = started(NNIA(dominant_size=20, clone_size=20, generations=10, polish=0.5), problem, rng)
     trees = np.full((100, problem.max_nodes), -1, np.int32)
     masks = np.zeros((100, problem.max_nodes), np.uint64)
     sizes = np.zeros(100, np.int64)
     for slot in run.pool.slots[: min(int(run.state[0]), 5)]:
         draw_polished(
             problem.arrays, run.workspace, run.fill_work, run.pool, rng, slot, run.state[0], run.settings,
-            run.kinds, trees, masks, sizes,
+            run.objective_kind, trees, masks, sizes,
         )  # fmt: skip
         for size, test, mask in zip(sizes, trees, masks, strict=True):
             assert_sound(test[:size], mask[:size], problem)

@@ -1,0 +1,138 @@
+"""Islands and checkpoints: the same front however a search is cut up."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cstree.evolution.nnia import NNIA, Progress, SearchInterrupted
+from cstree.pareto.front import Front
+from cstree.tree.problem import TreeProblem
+from cstree.tree.tree import Tree
+from tests.problems import random_problem
+
+
+def search(**options: Any) -> NNIA:
+    """A small search of some islands."""
+    return NNIA(
+        **{
+            "dominant_size": 20,
+            "active_size": 6,
+            "clone_size": 20,
+            "generations": 60,
+            "patience": None,
+            **options,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def problem() -> TreeProblem:
+    """A problem with a front of several trees."""
+    return random_problem(np.random.default_rng(8), n_rows=(60, 60), n_features=(4, 4))[0]
+
+
+def assert_same(first: Front[Tree], second: Front[Tree]) -> None:
+    assert np.array_equal(first.objectives, second.objectives)
+    assert all(a.same_as(b) for a, b in zip(first.trees, second.trees, strict=True))
+
+
+def test_the_outcome_does_not_depend_on_the_number_of_threads(problem: TreeProblem) -> None:
+    fronts = [
+        search(islands=3, migration=20, n_jobs=n).run(problem, np.random.default_rng(5))
+        for n in (None, 2, -1)
+    ]
+    assert fronts[0].info["islands"] == 3
+    for other in fronts[1:]:
+        assert_same(fronts[0], other)
+
+
+def test_islands_share_their_fronts(problem: TreeProblem) -> None:
+    run = search(islands=3, migration=20, generations=40).start(problem, np.random.default_rng(5))
+    run.search(None)
+    first = run.islands[0].members().objectives
+    for island in run.islands[1:]:
+        assert np.array_equal(first, island.members().objectives)
+
+
+@pytest.mark.parametrize("islands", [1, 3])
+@pytest.mark.parametrize("stop", [1, 17, 20, 39])
+def test_a_search_that_was_cut_off_goes_on_as_if_it_was_not(
+    problem: TreeProblem, tmp_path: Path, islands: int, stop: int
+) -> None:
+    path = tmp_path / "state.npz"
+    options: dict[str, Any] = {"islands": islands, "migration": 20}
+    whole = search(**options).run(problem, np.random.default_rng(5))
+    search(**options, generations=stop, checkpoint=path).run(problem, np.random.default_rng(5))
+    resumed = search(**options, checkpoint=path)
+    assert_same(whole, resumed.run(problem, np.random.default_rng(999)))
+    assert resumed.history_[0].generation == stop
+
+
+def test_ctrl_c_saves_the_state(problem: TreeProblem, tmp_path: Path) -> None:
+    path = tmp_path / "state.npz"
+
+    def stop(progress: Progress) -> None:
+        if progress.generation > 3:
+            signal.raise_signal(signal.SIGINT)
+
+    whole = search().run(problem, np.random.default_rng(5))
+    with pytest.raises(SearchInterrupted):
+        search(checkpoint=path).run(problem, np.random.default_rng(5), stop)
+    assert_same(whole, search(checkpoint=path).run(problem, np.random.default_rng(5)))
+
+
+def test_other_searches_and_damaged_files_are_refused(problem: TreeProblem, tmp_path: Path) -> None:
+    path = tmp_path / "state.npz"
+    search(generations=5, checkpoint=path).run(problem, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="another search"):
+        search(clone_size=21, checkpoint=path).run(problem, np.random.default_rng(0))
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], b"", b"no numbers", whole[:50] + b"\0" * 50 + whole[100:]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="cannot be read"):
+            search(checkpoint=path).run(problem, np.random.default_rng(0))
+
+
+KILLED = """
+import sys
+import numpy as np
+from tests.problems import random_problem
+from tests.evolution.test_checkpoint import search
+problem = random_problem(np.random.default_rng(8), n_rows=(60, 60), n_features=(4, 4))[0]
+print("ready", flush=True)
+search(islands=2, generations=3000, checkpoint=sys.argv[1], checkpoint_seconds=0.0).run(
+    problem, np.random.default_rng(5))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+def test_a_killed_process_is_resumed(problem: TreeProblem, tmp_path: Path) -> None:
+    path = tmp_path / "state.npz"
+    rng = np.random.default_rng(0)
+    root = Path(__file__).resolve().parents[2]
+    for _ in range(2):
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED, str(path)], cwd=root, stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        process.stdout.readline()
+        limit = time.monotonic() + 60
+        while not path.exists() and process.poll() is None and time.monotonic() < limit:
+            time.sleep(0.01)
+        time.sleep(float(rng.random()) * 0.2)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        assert path.exists()
+    whole = search(islands=2, generations=3000).run(problem, np.random.default_rng(5))
+    assert_same(
+        whole, search(islands=2, generations=3000, checkpoint=path).run(problem, np.random.default_rng(5))
+    )
