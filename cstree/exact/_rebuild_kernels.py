@@ -1,4 +1,8 @@
-"""Trees behind the points of a solved front, and what their nodes hold."""
+"""Trees behind the points of a solved front, and what their nodes hold.
+
+``c`` are the ``Cases``, ``v`` the ``Fronts``, ``r`` the ``Room`` of ``trees.py``: few arrays, as each costs
+time to compile.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +20,14 @@ _LEAF, _SECOND_TEST = -1, -2
 
 
 @lean_kernel
-def unfold(p, v, r, entry, point, out):  # type: ignore[no-untyped-def]
+def unfold(c, v, r, entry, point, out):  # type: ignore[no-untyped-def]
     """Write the tree of one point as a preorder of candidates, -1 for a leaf.
 
     Parameters
     ----------
-    p : ExactArrays
-    v : Solved
-    r : Rebuild
-        Scratch.
+    c : Cases
+    v : Fronts
+    r : Room
     entry, point : int
         Which front, and which of its points; entry -1 is a leaf.
     out : int32, filled
@@ -40,11 +43,11 @@ def unfold(p, v, r, entry, point, out):  # type: ignore[no-untyped-def]
     while top >= 0:
         entry, point, depth = r.stack[top, 0], r.stack[top, 1], r.stack[top, 2]
         if entry != _LEAF:
-            take_branch(p, r, depth, r.stack[top, 3], r.stack[top, 4])
+            take_branch(c, r, depth, r.stack[top, 3], r.stack[top, 4])
         top -= 1
         out[n] = -1
         if entry == _SECOND_TEST:
-            out[n] = best_second_test(p, r, point, depth)
+            out[n] = best_second_test(c, r, point, depth)
             out[n + 1] = -1
             out[n + 2] = -1
             n += 2
@@ -82,69 +85,67 @@ def push(r, at, entry, point, depth, test, branch):  # type: ignore[no-untyped-d
 
 
 @inlined_kernel
-def take_branch(p, r, depth, test, branch):  # type: ignore[no-untyped-def]
+def take_branch(c, r, depth, test, branch):  # type: ignore[no-untyped-def]
     """Write the cases of a node at ``depth`` to ``r.words``; those of its parent stand above."""
-    for w in range(p.words.shape[0]):
+    flip = np.uint64(0) - np.uint64(branch)
+    for w in range(c.words.shape[0]):
         if test < 0:
-            r.words[depth, w] = p.words[w]
+            r.words[depth, w] = c.words[w]
         else:
-            row = p.bits[test, w]
-            r.words[depth, w] = r.words[depth - 1, w] & (row if branch == 0 else ~row)
+            r.words[depth, w] = r.words[depth - 1, w] & (c.bits[test, w] ^ flip)
 
 
 @inlined_kernel
-def best_second_test(p, r, panel, depth):  # type: ignore[no-untyped-def]
-    """The first candidate of a panel that saves most for the cases at ``depth``."""
-    best, most = -1, np.int64(-1)
-    candidate = p.candidate_start[panel]
-    while candidate < p.candidate_start[panel + 1]:
-        left = branch_savings(p, r, candidate, depth, 0)
-        right = branch_savings(p, r, candidate, depth, 1)
-        if left >= 0 and right >= 0 and left + right > most:
-            best, most = candidate, left + right
-        candidate += 1
+def best_second_test(c, r, panel, depth):  # type: ignore[no-untyped-def]
+    """Return the first candidate of a panel that saves most for the cases at ``depth``."""
+    best, most = np.int64(-1), np.int64(-1)
+    for candidate in range(c.candidate_start[panel], c.candidate_start[panel + 1]):
+        total = np.int64(0)
+        for branch in range(2):
+            flip = np.uint64(0) - np.uint64(branch)
+            if add_up_branch(c, r, candidate, depth, flip) < c.minimum:
+                total = np.int64(-1)
+                break
+            saved = r.saved[0]
+            for m in range(1, r.saved.shape[0] - 1):
+                saved = max(saved, r.saved[m])
+            total += saved
+        if total > most:
+            best, most = candidate, total
     return best
 
 
 @inlined_kernel
-def branch_savings(p, r, candidate, depth, branch):  # type: ignore[no-untyped-def]
-    """What the best answer saves in a branch; -1 if it has too few cases."""
-    for m in range(p.n_answers + 1):
+def add_up_branch(c, r, candidate, depth, flip):  # type: ignore[no-untyped-def]
+    """Write to ``r.saved`` what each answer saves in a branch; return the number of its cases."""
+    for m in range(r.saved.shape[0]):
         r.saved[m] = 0
     n_cases = np.int64(0)
-    for g in range(p.group_weight.shape[0]):
+    for g in range(c.group_start.shape[0] - 1):
         count = np.int64(0)
-        for w in range(p.group_start[g], p.group_start[g + 1]):
-            row = p.bits[candidate, w]
-            word = r.words[depth, w] & (row if branch == 0 else ~row)
+        for w in range(c.group_start[g], c.group_start[g + 1]):
+            word = r.words[depth, w] & (c.bits[candidate, w] ^ flip)
             count += popcount(word)
-            if p.kind != GROUPED:
-                while word != 0:
-                    case = 64 * w + trailing_zeros(word)
-                    for m in range(p.n_answers):
-                        r.saved[m] += p.case_saving[case, m]
-                    word &= word - _ONE
+            while c.kind != GROUPED and word != 0:
+                case = 64 * w + trailing_zeros(word)
+                for m in range(r.saved.shape[0]):
+                    r.saved[m] += c.case_saving[case, m]
+                word &= word - _ONE
         n_cases += count
-        if p.kind == GROUPED:
-            for e in range(p.saving_start[g], p.saving_start[g + 1]):
-                r.saved[p.saving_answer[e]] += count * p.saving[e]
-    if n_cases < p.minimum:
-        return np.int64(-1)
-    most = r.saved[0]
-    for m in range(1, p.n_answers):
-        most = max(most, r.saved[m])
-    return most
+        if c.kind == GROUPED:
+            for e in range(c.saving_start[g], c.saving_start[g + 1]):
+                r.saved[c.saving_answer[e]] += count * c.saving[e]
+    return n_cases
 
 
 @lean_kernel
-def count_nodes(p, r, tests, counts, sizes):  # type: ignore[no-untyped-def]
+def count_nodes(c, r, tests, counts, sizes):  # type: ignore[no-untyped-def]
     """Cases of each group at every node of a tree, and nodes of every subtree.
 
     Parameters
     ----------
-    p : ExactArrays
-    r : Rebuild
-        Scratch.
+    c : Cases
+    r : Room
     tests : int32 (n_nodes,)
         Preorder of candidates, -1 for a leaf.
     counts : int64 (n_nodes, G), filled
@@ -154,11 +155,11 @@ def count_nodes(p, r, tests, counts, sizes):  # type: ignore[no-untyped-def]
     top = 0
     for node in range(tests.shape[0]):
         depth = r.stack[top, 2]
-        take_branch(p, r, depth, r.stack[top, 3], r.stack[top, 4])
+        take_branch(c, r, depth, r.stack[top, 3], r.stack[top, 4])
         top -= 1
-        for g in range(p.group_weight.shape[0]):
+        for g in range(c.group_start.shape[0] - 1):
             count = np.int64(0)
-            for w in range(p.group_start[g], p.group_start[g + 1]):
+            for w in range(c.group_start[g], c.group_start[g + 1]):
                 count += popcount(r.words[depth, w])
             counts[node, g] = count
         if tests[node] >= 0:

@@ -20,9 +20,35 @@ from cstree.tree.tree import Tree
 __all__ = ["TreeBuilder"]
 
 
-class _Scratch(NamedTuple):
-    stack: NDArray[np.int64]  # (levels, 5)
-    words: NDArray[np.uint64]  # (levels, W)
+class Cases(NamedTuple):
+    """Those of ``ExactArrays`` that say what a candidate does to the cases of a node."""
+
+    bits: NDArray[np.uint64]
+    candidate_start: NDArray[np.int32]
+    words: NDArray[np.uint64]
+    group_start: NDArray[np.int64]
+    saving_start: NDArray[np.int64]
+    saving_answer: NDArray[np.int64]
+    saving: NDArray[np.int_]
+    case_saving: NDArray[np.int_]
+    kind: int
+    minimum: int
+
+
+class Fronts(NamedTuple):
+    """Those of ``Solved`` that lead from a point to its tree."""
+
+    start: NDArray[np.int64]
+    kid_start: NDArray[np.int64]
+    points: NDArray[np.int64]
+    kids: NDArray[np.int64]
+
+
+class Room(NamedTuple):
+    """Scratch for one tree."""
+
+    stack: NDArray[np.int64]  # (levels, 5) entry, point, depth, test above, branch taken there
+    words: NDArray[np.uint64]  # (levels, W) cases of a node at each depth
     saved: NDArray[np.int64]  # (M + 1,)
 
 
@@ -44,7 +70,8 @@ class TreeBuilder:
         self.arrays = arrays
         self.candidates = candidates
         self.most_nodes = 2 ** (max_depth + 1)
-        self.scratch = _Scratch(
+        self.cases = Cases(*(getattr(arrays, name) for name in Cases._fields))
+        self.room = Room(
             np.zeros((2 * max_depth + 4, 5), np.int64),
             np.zeros((max_depth + 2, len(arrays.words)), np.uint64),
             np.zeros(arrays.n_answers + 1, np.int64),
@@ -52,11 +79,11 @@ class TreeBuilder:
 
     def preorders(self, solved: Solved, entry: int) -> list[NDArray[np.int32]]:
         """Candidates of every tree of a solved front in preorder, -1 for leaves; entry -1: one leaf."""
-        room = np.empty(self.most_nodes, np.int32)
-        n_points = int(solved.length[entry]) if entry >= 0 else 1
+        fronts = Fronts(*(getattr(solved, name) for name in Fronts._fields))
+        out = np.empty(self.most_nodes, np.int32)
         return [
-            room[: unfold(self.arrays, solved, self.scratch, entry, point, room)].copy()
-            for point in range(n_points)
+            out[: unfold(self.cases, fronts, self.room, entry, point, out)].copy()
+            for point in range(int(solved.length[entry]) if entry >= 0 else 1)
         ]
 
     def trees(self, preorders: list[NDArray[np.int32]]) -> list[Tree]:
@@ -92,7 +119,7 @@ class TreeBuilder:
         counts = np.zeros((len(tests), len(self.arrays.group_weight)), np.int64)
         size = np.zeros(len(tests), np.int32)
         for start, stop in itertools.pairwise(starts):
-            count_nodes(self.arrays, self.scratch, tests[start:stop], counts[start:stop], size[start:stop])
+            count_nodes(self.cases, self.room, tests[start:stop], counts[start:stop], size[start:stop])
         columns = self._columns(tests, counts, size)
         for column in columns.values():
             column.flags.writeable = False
