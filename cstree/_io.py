@@ -49,6 +49,11 @@ def replacing(path: PathLike) -> Iterator[Path]:
         if target.exists():
             temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         os.replace(temporary, target)
+    except OSError as error:
+        if error.filename is None or str(error.filename) != str(temporary):
+            raise
+        # Who reads the message knows the file that was asked for, not this one beside it.
+        raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
 

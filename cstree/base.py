@@ -21,6 +21,12 @@ from cstree.encoding.schema import FeatureSchema
 __all__ = ["CostSensitiveClassifier", "as_generator", "check_sample_weight"]
 
 
+# Objects that are all of one of these kinds are what numpy has a dtype for.
+_PLAIN_KINDS = ("boolean", "integer", "floating")
+# Costs times weights times cases, and their squares, stay far from the end of the floats.
+_GREATEST = 1e60
+
+
 class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
     """Base of all classifiers that take ``costs`` in the constructor.
 
@@ -83,8 +89,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
         check_consistent_length(range(columns.n_samples), index)
         model = _cost_model(self.costs)
         weight = check_sample_weight(sample_weight, columns.n_samples)
-        rows_cost = _check_example_cost(example_cost, columns.n_samples, classes, model)
         costs = model.bind(columns.names, classes.tolist())
+        rows_cost = _check_example_cost(example_cost, columns.n_samples, classes, model)
+        _check_magnitudes(weight, rows_cost, costs)
         if weight is not None:
             kept = weight > 0
             if not kept.all():
@@ -131,17 +138,23 @@ def _encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
     labels = column_or_1d(y, warn=True)
     if pd.api.types.is_extension_array_dtype(labels):
         labels = np.asarray(labels)
+    if labels.dtype.kind == "U" and not hasattr(y, "dtype"):
+        labels = np.array(list(y), dtype=object)  # numpy makes texts of the numbers in a mixed list
+        if all(isinstance(label, str) for label in labels):
+            labels = labels.astype(str)
+    if labels.dtype == object and pd.api.types.infer_dtype(labels, skipna=False) in _PLAIN_KINDS:
+        labels = pd.Series(labels).infer_objects().to_numpy()
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     if labels.dtype == object and pd.isna(labels).any():
         raise ValueError("Input y contains NaN: a case without a label cannot train; drop it or label it.")
-    check_classification_targets(labels)
     try:
         classes, index = np.unique(labels, return_inverse=True)
     except TypeError as error:
         raise TypeError(
             "y mixes labels that cannot be sorted; make all of them strings or all numbers."
         ) from error
+    check_classification_targets(labels)
     return classes, index.astype(np.int32)
 
 
@@ -155,7 +168,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float6
     """
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    weight = _numbers(sample_weight, "sample_weight")
     if weight.ndim == 0:
         weight = np.full(n_samples, float(weight))
     if weight.ndim != 1:
@@ -180,19 +193,53 @@ def _check_example_cost(
 ) -> NDArray[np.float64] | None:
     if example_cost is None:
         return None
-    costs = np.asarray(example_cost, dtype=np.float64)
+    labels = classes.tolist()
+    if isinstance(example_cost, pd.DataFrame) and set(example_cost.columns) == set(labels):
+        example_cost = example_cost[labels]
+    costs = _numbers(example_cost, "example_cost")
     known = None if model.classes is None else list(model.classes)
     if known is not None and costs.ndim == 2 and costs.shape[1] == len(known) != len(classes):
-        costs = costs[:, [known.index(label) for label in classes.tolist()]]
+        costs = costs[:, [known.index(label) for label in labels]]
     if costs.shape != (n_samples, len(classes)):
         raise ValueError(
             f"example_cost has shape {costs.shape}; it wants one row per case and one column per class in "
-            f"the order {classes.tolist()}: ({n_samples}, {len(classes)})."
+            f"the order {labels}: ({n_samples}, {len(classes)})."
         )
     if not np.isfinite(costs).all():
         case = int(np.flatnonzero(~np.isfinite(costs).all(axis=1))[0])
         raise ValueError(f"example_cost of case {case} holds a number that is not finite.")
     return costs
+
+
+def _numbers(values: Any, name: str) -> NDArray[np.float64]:
+    """Read what should be numbers as an array."""
+    try:
+        array = np.asarray(values)
+        if np.iscomplexobj(array):
+            raise TypeError("complex numbers")
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} holds something that is not a number ({error}).") from error
+
+
+def _check_magnitudes(
+    weight: NDArray[np.float64] | None, example_cost: NDArray[np.float64] | None, costs: BoundCosts
+) -> None:
+    """Refuse numbers so far from 1 that sums and products of them would leave the range of floats."""
+    for name, numbers in (
+        ("sample_weight", weight),
+        ("example_cost", example_cost),
+        ("the misclassification costs", costs.matrix),
+        ("the prices of tests", costs.prices),
+    ):
+        if numbers is None or numbers.size == 0:
+            continue
+        greatest = float(np.abs(numbers).max())
+        if greatest > _GREATEST or 0 < greatest < 1 / _GREATEST:
+            raise ValueError(
+                f"the greatest number in {name} is {greatest:g}; write them in another unit, so that it lies "
+                f"between {1 / _GREATEST:g} and {_GREATEST:g}."
+            )
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

@@ -62,3 +62,13 @@ def test_clear_errors(tmp_path) -> None:
         _io.write_text(tmp_path / "absent" / "a.txt", "x")
     with pytest.raises(IsADirectoryError, match="is a folder"):
         _io.write_text(tmp_path, "x")
+
+
+def test_errors_name_the_file_that_was_asked_for(tmp_path) -> None:
+    path = tmp_path / "a.txt"
+    with pytest.raises(PermissionError) as caught, _io.replacing(path) as temporary:
+        raise PermissionError(13, "Permission denied", str(temporary))
+    assert caught.value.filename == str(path)
+    with pytest.raises(PermissionError) as caught, _io.replacing(path):
+        raise PermissionError(13, "Permission denied", "another")
+    assert caught.value.filename == "another"

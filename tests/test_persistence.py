@@ -283,3 +283,22 @@ def test_infinite_numbers_do_not_slip_in(saved: Path, tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         load_model(tmp_path / "absent.json")
+
+
+@pytest.mark.parametrize(
+    ("feature", "damage", "said"),
+    [
+        ("age", {"cuts": [10**400]}, "cuts must be a list of finite numbers"),
+        ("pain", {"categories": ["no", "no"]}, "a category stands twice"),
+    ],
+)
+def test_damaged_features_are_refused(tmp_path, feature, damage, said):
+    table = pd.DataFrame({"age": [34, 61, 52, 47], "pain": ["no", "yes", "yes", "no"]})
+    path = tmp_path / "model.json"
+    save_model(GreedyTreeClassifier().fit(table, ["well", "ill", "ill", "well"]), path)
+    plain = json.loads(path.read_text())
+    entries = {entry["name"]: entry for entry in plain["schema"]["features"]}
+    entries[feature].update(damage)
+    path.write_text(json.dumps(plain))
+    with pytest.raises(ValueError, match=f"{feature}.*{said}"):
+        load_model(path)

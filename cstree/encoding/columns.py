@@ -22,6 +22,11 @@ def plain_scalar(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def _reads_as_other_number(dtype: Any) -> bool:
+    """Whether a dtype gives nanoseconds (dates, durations) or half its value (complex) when made floats."""
+    return getattr(dtype, "kind", "O") in "mMc"
+
+
 class Columns:
     """Columns of a table by position, without copying the table.
 
@@ -57,6 +62,9 @@ class Columns:
 
     def _take_array(self, X: Any) -> None:
         array = np.asarray(X)
+        if array.dtype.kind == "U" and not hasattr(X, "dtype"):
+            # Rows of numbers, texts and booleans: numpy would turn all of them into texts.
+            array = np.asarray(X, dtype=object)
         if array.ndim != 2:
             raise ValueError(
                 f"Expected a 2D table of shape (n_samples, n_features), got a {array.ndim}D array. "
@@ -96,17 +104,17 @@ class Columns:
             The column holds something that is not a number; the error names the feature.
         """
         column = self.column(j)
-        if isinstance(column, np.ndarray):
-            return column
         if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiub":
-            return column.to_numpy()
+            return column if isinstance(column, np.ndarray) else column.to_numpy()
         try:
             if isinstance(column.dtype, pd.CategoricalDtype):
                 column = column.astype(column.cat.categories.dtype)
+            if isinstance(column, np.ndarray) or _reads_as_other_number(column.dtype):
+                raise TypeError("only numbers are numbers")
             if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
                 column = pd.to_numeric(column)
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(
                 f"Feature {self.names[j]!r} is numeric, but its column (dtype {column.dtype}) holds values "
                 "that are not numbers. Convert it with pandas.to_numeric, or name it in "

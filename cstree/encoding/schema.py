@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +17,9 @@ from cstree.encoding.binning import CutGrids, infer_cuts
 from cstree.encoding.columns import Columns, plain_scalar
 
 __all__ = ["Feature", "FeatureSchema", "code_dtype"]
+
+# Also of whole numbers, which JSON may hold of any size.
+_GREATEST = sys.float_info.max
 
 Kind = Literal["numeric", "categorical"]
 
@@ -70,7 +73,12 @@ class Feature:
             known = self._lookup(pd.Index(values.cat.categories).astype(object))
             codes = values.cat.codes.to_numpy()
             return np.where(codes < 0, -1, known[codes] if len(known) else -1)
-        codes, uniques = pd.factorize(values)
+        try:
+            codes, uniques = pd.factorize(values)
+        except TypeError as error:
+            raise TypeError(
+                f"Feature {self.name!r} holds a value that is no text, number or boolean ({error})."
+            ) from error
         known = self._lookup(pd.Index(uniques).astype(object))
         return np.where(codes < 0, -1, known[codes] if len(known) else -1)
 
@@ -107,10 +115,13 @@ class Feature:
                 raise ValueError(
                     f"feature {name!r}: categories must be a list of strings, numbers or booleans"
                 )
+            if len(set(categories)) < len(categories):
+                raise ValueError(f"feature {name!r}: a category stands twice")
             return cls(name, "categorical", categories=tuple(categories), has_missing=missing)
         cuts = plain.get("cuts")
         if not isinstance(cuts, list) or not all(
-            isinstance(cut, (int, float)) and not isinstance(cut, bool) and math.isfinite(cut) for cut in cuts
+            isinstance(cut, (int, float)) and not isinstance(cut, bool) and abs(cut) <= _GREATEST
+            for cut in cuts
         ):
             raise ValueError(f"feature {name!r}: cuts must be a list of finite numbers")
         if any(right <= left for left, right in pairwise(cuts)):
@@ -174,8 +185,10 @@ class FeatureSchema:
         TypeError
             A column of dates or other objects.
         """
-        if max_bins is not None and max_bins < 2:
-            raise ValueError(f"max_bins must be at least 2, or None for every cut; got {max_bins}.")
+        if max_bins is not None and (
+            isinstance(max_bins, bool) or not isinstance(max_bins, (int, np.integer)) or max_bins < 2
+        ):
+            raise ValueError(f"max_bins must be at least 2, or None for every cut; got {max_bins!r}.")
         columns = X if isinstance(X, Columns) else Columns(X)
         forced = _chosen_columns(columns, categorical_features)
         kinds = [_kind_of_feature(columns, j, forced) for j in range(len(columns))]

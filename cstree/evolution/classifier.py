@@ -187,7 +187,8 @@ class ParetoTreeClassifier(TreeClassifier):
         sample_weight : array-like of shape (n_samples,), optional
             Weights; support still counts cases.
         example_cost : array-like of shape (n_samples, n_classes), optional
-            Cost of each answer for each case, instead of the cost matrix; columns as ``classes_``.
+            Cost of each answer for each case, instead of the cost matrix; columns as ``classes_`` (a
+            DataFrame with the classes as columns is read by name).
 
         Returns
         -------
@@ -244,7 +245,10 @@ class ParetoTreeClassifier(TreeClassifier):
         """
         self._require_fitted()
         chosen = copy.copy(self)
+        if isinstance(rule, bool):
+            raise TypeError(f"{rule!r} is not a selection rule, and no index either.")
         if isinstance(rule, (int, np.integer)):
+            self.front_[rule]  # says what is wrong with an index that is not on the front
             index = range(len(self.front_))[rule]
         else:
             index = self.front_.select(rule)

@@ -142,7 +142,8 @@ class GreedyTreeClassifier(TreeClassifier):
         sample_weight : array-like of shape (n_samples,), optional
             Weights; cases of weight 0 are left out.
         example_cost : array-like of shape (n_samples, n_classes), optional
-            Cost of each answer for each case, in the order of ``classes_``; replaces the cost matrix.
+            Cost of each answer for each case, in the order of ``classes_`` (a DataFrame with the
+            classes as columns is read by name); replaces the cost matrix.
 
         Returns
         -------

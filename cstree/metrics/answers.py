@@ -246,6 +246,8 @@ def _read_example_cost(
 ) -> NDArray[np.float64] | None:
     if example_cost is None:
         return None
+    if isinstance(example_cost, pd.DataFrame) and set(example_cost.columns) == set(classes):
+        example_cost = example_cost[list(classes)]
     rows = np.asarray(example_cost, dtype=np.float64)
     if rows.shape != (n_samples, len(classes)):
         raise ValueError(

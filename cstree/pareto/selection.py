@@ -193,7 +193,7 @@ def resolve_rule(rule: SelectionRule, objective_names: Sequence[str]) -> Callabl
         return _resolve_mapping(rule, objective_names)
     if callable(rule):
         return rule
-    if isinstance(rule, Integral):
+    if isinstance(rule, Integral) and not isinstance(rule, bool):
         raise TypeError(f"{rule!r} is an index, not a selection rule: front[{rule!r}] is that tree")
     raise TypeError(f"{rule!r} is not a selection rule; the rules are {_KNOWN}")
 

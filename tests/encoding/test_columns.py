@@ -136,3 +136,31 @@ def test_plain_scalars():
     assert type(plain_scalar(np.int64(3))) is int
     assert type(plain_scalar(np.str_("a"))) is str
     assert plain_scalar("a") == "a"
+
+
+def test_lists_of_numbers_texts_and_booleans_keep_their_kinds():
+    columns = Columns([[1.5, "a", True, None], [2, "b", False, 3]])
+    assert [columns.kind(j) for j in range(4)] == ["numeric", "categorical", "categorical", "numeric"]
+    np.testing.assert_array_equal(columns.numeric(0), [1.5, 2.0])
+    assert columns.values(2).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.to_datetime(["2020-01-01", "2021-01-01"]),
+        pd.to_datetime(["2020-01-01", "2021-01-01"]).tz_localize("UTC"),
+        pd.Categorical(pd.to_datetime(["2020-01-01", "2021-01-01"])),
+        pd.to_timedelta([1, 2]),
+        [1j, 2j],
+        [10**400, 1],
+    ],
+)
+def test_what_is_no_number_is_not_read_as_one(values):
+    with pytest.raises(ValueError, match="Feature 'x' is numeric, but its column"):
+        Columns(pd.DataFrame({"x": pd.Series(values)})).numeric(0)
+
+
+def test_arrays_of_dates_are_not_read_as_numbers():
+    with pytest.raises(ValueError, match="Feature 'x0' is numeric, but its column"):
+        Columns(np.array([["2020-01-01"]], dtype="datetime64[D]")).numeric(0)

@@ -285,3 +285,9 @@ def test_a_model_that_reads_the_whole_table_pays_for_all_of_it() -> None:
     assert metrics.total_cost(model, X, y) == pytest.approx(1 - model.score(X, y))
     dummy = DummyClassifier(strategy="constant", constant="ill").fit(X, y)
     assert metrics.total_cost(dummy, X, y, [[0, 90], [60, 0]]) == pytest.approx(60 * np.mean(y == "well"))
+
+
+def test_costs_by_case_in_a_frame_are_read_by_class() -> None:
+    frame = pd.DataFrame({"well": [0.0, 7.0], "ill": [2.0, 0.0]})
+    assert metrics.misclassification_cost(["well", "ill"], ["well", "ill"], example_cost=frame) == 0
+    assert metrics.misclassification_cost(["well", "ill"], ["ill", "well"], example_cost=frame) == 4.5
