@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,8 +178,9 @@ class NNIA:
         )
 
     def _validate(self) -> None:
+        self._validate_kinds()
         for name in ("dominant_size", "active_size", "clone_size", "islands", "migration"):
-            if int(getattr(self, name)) < 1:
+            if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}.")
         for name in ("generations", "patience"):
             value = getattr(self, name)
@@ -197,7 +200,23 @@ class NNIA:
         for name in self.objectives:
             if name not in OBJECTIVES:
                 raise ValueError(f"unknown objective {name!r}; known are {list(OBJECTIVES)}.")
+        if not self.objectives or len(set(self.objectives)) < len(self.objectives):
+            raise ValueError(f"objectives must be one or more different names, got {tuple(self.objectives)}.")
         self.operator_share()
+
+    def _validate_kinds(self) -> None:
+        """Whole numbers where something is counted, numbers elsewhere, before any of them is compared."""
+        for name in ("dominant_size", "active_size", "clone_size", "islands", "migration"):
+            if not _is_a(Integral, getattr(self, name)):
+                raise TypeError(f"{name} must be a whole number, got {getattr(self, name)!r}.")
+        for name in ("generations", "patience", "n_jobs"):
+            if getattr(self, name) is not None and not _is_a(Integral, getattr(self, name)):
+                raise TypeError(f"{name} must be a whole number or None, got {getattr(self, name)!r}.")
+        for name in ("recombination", "polish", "leaf_chance", "checkpoint_seconds"):
+            if not _is_a(Real, getattr(self, name)):
+                raise TypeError(f"{name} must be a number, got {getattr(self, name)!r}.")
+        if self.time_budget is not None and not _is_a(Real, self.time_budget):
+            raise TypeError(f"time_budget must be a number of seconds or None, got {self.time_budget!r}.")
 
     def operator_share(self) -> NDArray[np.float64]:
         """Cumulated probability of each operator, shape (5,)."""
@@ -211,3 +230,7 @@ class NNIA:
                 raise ValueError(f"unknown mutation {name!r}; known are 'all' and {list(MUTATIONS)}.")
             weight[MUTATIONS.index(name)] += 1
         return np.cumsum(weight / weight.sum())
+
+
+def _is_a(kind: type, value: Any) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)

@@ -247,11 +247,21 @@ def test_ctrl_c_keeps_what_was_found() -> None:
         ({"mutations": ["shrink"]}, "shrink"),
         ({"mutations": []}, "empty"),
         ({"objectives": ("size",)}, "size"),
+        ({"objectives": ("test_cost", "test_cost")}, "different names"),
+        ({"objectives": ()}, "different names"),
+        ({"dominant_size": "a"}, "dominant_size must be a whole number"),
+        ({"active_size": 2.5}, "active_size must be a whole number"),
+        ({"generations": "a"}, "generations must be a whole number or None"),
+        ({"generations": 1.5}, "generations must be a whole number or None"),
+        ({"patience": True}, "patience must be a whole number or None"),
+        ({"time_budget": "a"}, "time_budget must be a number of seconds"),
+        ({"recombination": "a"}, "recombination must be a number"),
+        ({"polish": None}, "polish must be a number"),
     ],
 )
 def test_bad_parameters_are_named(options: dict[str, Any], named: str) -> None:
     problem, _ = random_problem(np.random.default_rng(8))
-    with pytest.raises(ValueError, match=named):
+    with pytest.raises((ValueError, TypeError), match=named):
         quick(**options).run(problem, np.random.default_rng(0))
 
 
