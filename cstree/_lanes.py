@@ -110,7 +110,7 @@ def _splat(builder: Any, value: Any) -> Any:
 
 @intrinsic
 def spread(_context, value, array):  # type: ignore[no-untyped-def]
-    """The same integer sixteen times, in the dtype of ``array``."""
+    """Repeat an integer sixteen times, in the dtype of ``array``."""
     if not isinstance(array, types.Array):
         raise TypeError("spread wants an array whose dtype the lanes get")
 
@@ -136,7 +136,7 @@ def broadcast(_context, array, indices):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def natural(_context, index):  # type: ignore[no-untyped-def]
-    """Promise that an index is not negative: the compiler then leaves out what would count it from the end."""
+    """Promise that an index is not negative; the compiler then never counts it from the end."""
     if not isinstance(index, types.Integer):
         raise TypeError(f"natural wants an integer, not {index}")
 
@@ -191,7 +191,7 @@ def popcount_lanes(_context, lanes):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def maximum(_context, a, b):  # type: ignore[no-untyped-def]
-    """The greater of two signed integers, lane by lane."""
+    """Take the greater of two signed integers, lane by lane."""
     if not (isinstance(a, Lanes) and a == b and a.dtype.signed):
         raise TypeError(f"maximum wants two signed lanes of one kind, not {a} and {b}")
 
@@ -244,7 +244,7 @@ def ones_at(_context, lanes, bit):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def largest(_context, lanes):  # type: ignore[no-untyped-def]
-    """The greatest of sixteen signed integers."""
+    """Find the greatest of sixteen signed integers."""
 
     def generate(_context, builder, _signature, arguments):  # type: ignore[no-untyped-def]
         vector = arguments[0].type

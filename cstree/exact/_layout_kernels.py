@@ -1,6 +1,7 @@
 """Gather the cases of a node into few words, and count what its candidates split.
 
-``f`` is a ``Frames``, ``s`` a ``Scratch`` (see ``state.py``), ``p`` the ``ExactArrays``.
+``c`` are the ``CaseArrays`` (``arrays.py``), ``f`` the ``Frames``, ``s`` the ``GatherRoom`` (``state.py``).
+Kernels take few arrays each: every array costs time to compile.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from cstree._lanes import blend, broadcast, convert, load, natural, ones_at, pop
 from cstree._numba import inlined_kernel, popcount, trailing_zeros
 
 # Columns of ``Frames.size``.
-WORDS, LANES_USED, BLOCKS, PANELS, CASES, WEIGHT, POINTS, CURSOR, OFFSET = range(9)
-N_SIZES = 9
+WORDS, LANES_USED, BLOCKS, PANELS, CASES, WEIGHT, CURSOR, OFFSET = range(8)
+N_SIZES = 8
 GROUPED = 0
 _ONE = np.uint64(1)
 # Lanes that a candidate is compared with, to find those that split alike.
@@ -35,34 +36,34 @@ def mask_child(f, s, level, lane, branch):  # type: ignore[no-untyped-def]
 
 
 @inlined_kernel
-def list_splitting(p, f, s, level, n_cases):  # type: ignore[no-untyped-def]
+def list_splitting(f, s, level, n_cases, minimum):  # type: ignore[no-untyped-def]
     """List in ``s.lane`` the candidates that still split the cases in ``s.mask``; return their number."""
     for block in range(f.size[level, BLOCKS]):
-        count = spread(0, s.child_count)
+        count = spread(0, s.support)
         for w in range(f.size[level, WORDS]):
             both = load(f.bits, (level, w, 16 * block)) & broadcast(s.mask, (w,))
-            count = count + convert(popcount_lanes(both), s.child_count)
-        store(s.child_count, (16 * block,), count)
+            count = count + convert(popcount_lanes(both), s.support)
+        store(s.support, (16 * block,), count)
     n = 0
-    most = n_cases - p.minimum
+    most = n_cases - minimum
     for lane in range(f.size[level, LANES_USED]):
         n = natural(n)
         s.lane[n] = lane
-        count_here = s.child_count[natural(lane)]
-        n += np.int64((count_here >= p.minimum) and (count_here <= most))
+        count_here = s.support[natural(lane)]
+        n += np.int64((count_here >= minimum) and (count_here <= most))
     return n
 
 
 @inlined_kernel
-def gather(p, f, s, level, n_lanes, keep_rows):  # type: ignore[no-untyped-def]
+def gather(c, f, s, level, n_lanes, keep_rows):  # type: ignore[no-untyped-def]
     """Build the frame below ``level`` of the cases in ``s.mask`` and the candidates in ``s.lane``."""
     below = level + 1
-    if keep_rows or p.kind != GROUPED or pays_to_gather(f, s, level, n_lanes):
+    if keep_rows or c.kind != GROUPED or pays_to_gather(f, s, level, n_lanes):
         gather_cases(f, s, level, below)
     else:
         drop_empty_words(f, s, level, below)
     gather_candidates(f, s, level, below, n_lanes)
-    add_up_candidates(p, f, below)
+    add_up_candidates(c, f, below)
     if keep_rows:
         for w in range(f.size[below, WORDS]):
             for k in range(popcount(np.uint64(f.valid[below, w]))):
@@ -161,7 +162,7 @@ def gather_candidates(f, s, level, below, n_lanes):  # type: ignore[no-untyped-d
             continue
         f.panel[below, n] = panel
         f.candidate[below, n] = f.candidate[level, lane]
-        f.support[below, n] = s.child_count[lane]
+        f.support[below, n] = s.support[lane]
         for w in range(n_words):
             f.bits[below, natural(w), n] = s.wide[natural(w), lane]
         n += 1
@@ -177,7 +178,7 @@ def gather_candidates(f, s, level, below, n_lanes):  # type: ignore[no-untyped-d
 @inlined_kernel
 def splits_alike(f, s, below, lane, first, n):  # type: ignore[no-untyped-def]
     """Whether one of the lanes ``first`` to ``n`` makes the same two branches, in whatever order."""
-    count = s.child_count[lane]
+    count = s.support[lane]
     n_cases = f.size[below, CASES]
     for other in range(first, n):
         other = natural(other)
@@ -197,23 +198,23 @@ def splits_alike(f, s, below, lane, first, n):  # type: ignore[no-untyped-def]
 
 
 @inlined_kernel
-def add_up_candidates(p, f, level):  # type: ignore[no-untyped-def]
-    """Savings and weight of the cases in branch 0 of every candidate."""
+def add_up_candidates(c, f, level):  # type: ignore[no-untyped-def]
+    """Sum savings and weights of the cases in branch 0 of every candidate."""
     n_sums = f.saved.shape[1]
     for block in range(f.size[level, BLOCKS]):
         column = 16 * block
         for m in range(n_sums):
             store(f.saved, (level, m, column), spread(0, f.saved))
         weight = spread(0, f.weight)
-        if p.kind == GROUPED:
-            for g in range(p.group_weight.shape[0]):
+        if c.kind == GROUPED:
+            for g in range(c.group_weight.shape[0]):
                 count = spread(0, f.bits)
                 for w in range(f.group_start[level, g], f.group_start[level, g + 1]):
                     count = count + popcount_lanes(load(f.bits, (level, w, column)))
-                weight = weight + convert(count, f.weight) * broadcast(p.group_weight, (g,))
-                for e in range(p.saving_start[g], p.saving_start[g + 1]):
-                    m = p.saving_answer[e]
-                    more = convert(count, f.saved) * broadcast(p.saving, (e,))
+                weight = weight + convert(count, f.weight) * broadcast(c.group_weight, (g,))
+                for e in range(c.saving_start[g], c.saving_start[g + 1]):
+                    m = c.saving_answer[e]
+                    more = convert(count, f.saved) * broadcast(c.saving, (e,))
                     store(f.saved, (level, m, column), load(f.saved, (level, m, column)) + more)
         else:
             for w in range(f.size[level, WORDS]):
@@ -222,9 +223,9 @@ def add_up_candidates(p, f, level):  # type: ignore[no-untyped-def]
                     case = f.case[level, 32 * w + k]
                     left = ones_at(bits, k)
                     none = spread(0, f.weight)
-                    weight = weight + blend(left, spread(p.case_weight[case], f.weight), none)
+                    weight = weight + blend(left, spread(c.case_weight[case], f.weight), none)
                     for m in range(n_sums):
                         sums = load(f.saved, (level, m, column))
-                        more = blend(left, spread(p.case_saving[case, m], f.saved), spread(0, f.saved))
+                        more = blend(left, spread(c.case_saving[case, m], f.saved), spread(0, f.saved))
                         store(f.saved, (level, m, column), sums + more)
         store(f.weight, (level, column), weight)

@@ -11,7 +11,7 @@ from cstree.exact.integers import IntegerScale, as_integers, fit_integers
 from cstree.tree._bit_kernels import GROUPED, PER_CASE, WEIGHTED
 from cstree.tree.problem import TreeProblem
 
-__all__ = ["MOST_CANDIDATES", "ExactArrays", "build_exact_arrays"]
+__all__ = ["MOST_CANDIDATES", "CaseArrays", "ExactArrays", "PriceArrays", "build_exact_arrays"]
 
 # A point of a front remembers its test and those below in 17 bits each.
 MOST_CANDIDATES = 2**17 - 2
@@ -20,8 +20,8 @@ _LARGEST_INT32 = 2**31 - 1
 _LARGEST_INT64 = 2**61
 
 
-class ExactArrays(NamedTuple):
-    """A problem as the kernels see it.
+class CaseArrays(NamedTuple):
+    """Cases, candidates, and what a mistake costs.
 
     ``F`` candidate tests of ``A`` panels (features that the same steps reveal, at the same prices), ``W``
     64-bit words, ``G`` groups of cases, ``M`` answers.
@@ -43,18 +43,30 @@ class ExactArrays(NamedTuple):
     case_weight: NDArray[np.int64]  # (64 W,) (other kinds)
     case_saving: NDArray[np.int_]  # (64 W, M + 1) (other kinds)
     total: NDArray[np.int_]  # (M + 1,) savings of all cases; last: their worst costs
-    step_start: NDArray[np.int32]  # (A + 1,) first entry of each panel, priced steps only
-    step: NDArray[np.int32]  # (entries,)
-    price: NDArray[np.int64]  # (entries,)
-    pays: NDArray[np.uint64]  # (A, P) steps that a test leaves paid, as bits
-    cares: NDArray[np.uint64]  # (A, P) steps that the price depends on
-    sharer_start: NDArray[np.int32]  # (A + 1,)
-    sharer: NDArray[np.int32]  # (entries,) panels that get cheaper when the panel is paid
     kind: int
     n_answers: int
     n_cases: int
     weight: int  # of all cases
     minimum: int  # least support of a branch, at least 1
+
+
+class PriceArrays(NamedTuple):
+    """What the panels cost; ``P`` words of steps as bits."""
+
+    step_start: NDArray[np.int32]  # (A + 1,) first entry of each panel, priced steps only
+    step: NDArray[np.int32]  # (entries,)
+    price: NDArray[np.int64]  # (entries,)
+    pays: NDArray[np.uint64]  # (A, P) steps that a test leaves paid
+    cares: NDArray[np.uint64]  # (A, P) steps that the price depends on
+    sharer_start: NDArray[np.int32]  # (A + 1,)
+    sharer: NDArray[np.int32]  # (entries,) panels that get cheaper when the panel is paid
+
+
+class ExactArrays(NamedTuple):
+    """A problem as the kernels see it."""
+
+    cases: CaseArrays
+    prices: PriceArrays
 
 
 class Units(NamedTuple):
@@ -88,7 +100,7 @@ def build_exact_arrays(problem: TreeProblem, subset_limit: int) -> tuple[ExactAr
     weights, prices, price_unit, price_exact = _weights_and_prices(problem, savings.weight)
     panel_of, panels = _panels(problem, np.unique(candidates.feature), prices)
     order = np.argsort(panel_of[candidates.feature], kind="stable")
-    candidates = Candidates(*(column[order] for column in candidates))
+    candidates = Candidates(candidates.test[order], candidates.mask[order], candidates.feature[order])
     panel = panel_of[candidates.feature]
     units = Units(savings.scale.unit, price_unit, unavoidable, savings.scale.exact and price_exact)
     grouped = arrays.kind == GROUPED
@@ -96,26 +108,28 @@ def build_exact_arrays(problem: TreeProblem, subset_limit: int) -> tuple[ExactAr
     none = np.zeros((1, 1), dtype=savings.saving.dtype)
     return (
         ExactArrays(
-            bits=np.ascontiguousarray(bits[order]),
-            panel=panel,
-            candidate_start=np.searchsorted(panel, np.arange(len(panels) + 1)).astype(np.int32),
-            words=arrays.words,
-            group_start=arrays.group_start,
-            group_weight=weights if grouped else np.zeros(len(arrays.group_class), np.int64),
-            saving_start=start if grouped else np.zeros(len(arrays.group_class) + 1, np.int64),
-            saving_answer=answer,
-            saving=amount,
-            first_of_second=_first_of_second(savings.saving, arrays.group_class) if grouped else -1,
-            own_saving=savings.saving[:, -1].copy() if grouped else none[0],
-            case_weight=np.zeros(1, np.int64) if grouped else weights,
-            case_saving=none if grouped else np.ascontiguousarray(savings.saving),
-            total=savings.total,
-            **_steps(panels),
-            kind=arrays.kind,
-            n_answers=savings.saving.shape[1] - 1,
-            n_cases=problem.dataset.n_samples,
-            weight=int(weights @ savings.size if grouped else weights.sum()),
-            minimum=max(1, problem.min_support),
+            CaseArrays(
+                bits=np.ascontiguousarray(bits[order]),
+                panel=panel,
+                candidate_start=np.searchsorted(panel, np.arange(len(panels) + 1)).astype(np.int32),
+                words=arrays.words,
+                group_start=arrays.group_start,
+                group_weight=weights if grouped else np.zeros(len(arrays.group_class), np.int64),
+                saving_start=start if grouped else np.zeros(len(arrays.group_class) + 1, np.int64),
+                saving_answer=answer,
+                saving=amount,
+                first_of_second=_first_of_second(savings.saving, arrays.group_class) if grouped else -1,
+                own_saving=savings.saving[:, -1].copy() if grouped else none[0],
+                case_weight=np.zeros(1, np.int64) if grouped else weights,
+                case_saving=none if grouped else np.ascontiguousarray(savings.saving),
+                total=savings.total,
+                kind=arrays.kind,
+                n_answers=savings.saving.shape[1] - 1,
+                n_cases=problem.dataset.n_samples,
+                weight=int(weights @ savings.size if grouped else weights.sum()),
+                minimum=max(1, problem.min_support),
+            ),
+            _price_arrays(panels),
         ),
         units,
         candidates,
@@ -123,7 +137,7 @@ def build_exact_arrays(problem: TreeProblem, subset_limit: int) -> tuple[ExactAr
 
 
 def _candidates(problem: TreeProblem, subset_limit: int) -> tuple[Candidates, NDArray[np.uint64]]:
-    """List all candidate tests with their bits: those that have a row, and every subset of the other features."""
+    """List all candidate tests with their bits: those that have a row, and every other subset."""
     listed, arrays = problem.candidates, problem.arrays
     tests = [np.arange(len(listed), dtype=np.int32)]
     masks = [np.zeros(len(listed), dtype=np.uint64)]
@@ -134,9 +148,9 @@ def _candidates(problem: TreeProblem, subset_limit: int) -> tuple[Candidates, ND
         n_subsets = 2 ** (n_groups - 1) - 1
         if n_subsets > subset_limit:
             raise ValueError(
-                f"feature {problem.dataset.schema[int(j)].name!r} has {n_groups} categories and so {n_subsets} "
-                f"subsets; the exact search tries at most {subset_limit} a feature. Join rare categories, "
-                "declare an ordered feature numeric, or raise subset_limit."
+                f"feature {problem.dataset.schema[int(j)].name!r} has {n_groups} categories and so "
+                f"{n_subsets} subsets; the exact search tries at most {subset_limit} a feature. Join rare "
+                "categories, declare an ordered feature numeric, or raise subset_limit."
             )
         first = int(arrays.category_first[k])
         subsets = np.zeros((n_subsets + 1, arrays.bits.shape[1]), dtype=np.uint64)
@@ -170,7 +184,7 @@ class _Savings(NamedTuple):
 
 
 def _savings(problem: TreeProblem) -> tuple[_Savings, float]:
-    """What each answer saves over the worst one, for a case of each group or for each case."""
+    """Compute what each answer saves over the worst one, for a case of each group or for each case."""
     arrays = problem.arrays
     if arrays.kind == PER_CASE:
         cost = arrays.columns[2:].T * arrays.cost_unit
@@ -243,7 +257,8 @@ def _panels(
     arrays = problem.arrays
     entries = {
         int(j): [
-            (int(arrays.steps[e]), int(prices[e])) for e in range(arrays.step_start[j], arrays.step_start[j + 1])
+            (int(arrays.steps[e]), int(prices[e]))
+            for e in range(arrays.step_start[j], arrays.step_start[j + 1])
         ]
         for j in features
     }
@@ -258,8 +273,8 @@ def _panels(
     return panel_of, list(panels)
 
 
-def _steps(panels: list[_Panel]) -> dict[str, NDArray]:
-    """Steps and prices of the panels as arrays, and who shares steps with whom."""
+def _price_arrays(panels: list[_Panel]) -> PriceArrays:
+    """Lay out the steps and prices of the panels, and who shares steps with whom."""
     n_steps = 1 + max((step for panel in panels for step, _ in panel), default=0)
     paid = np.zeros((max(len(panels), 1), -(-n_steps // 64)), dtype=np.uint64)
     cares = np.zeros_like(paid)
@@ -271,12 +286,12 @@ def _steps(panels: list[_Panel]) -> dict[str, NDArray]:
     entries = [[entry for entry in panel if entry[1] > 0] for panel in panels]
     flat = [entry for panel in entries for entry in panel] or [(0, 0)]
     shared = [np.flatnonzero((paid[a] & cares).any(axis=1)) for a in range(len(panels))]
-    return {
-        "step_start": np.cumsum([0, *map(len, entries)]).astype(np.int32),
-        "step": np.array([step for step, _ in flat], np.int32),
-        "price": np.array([price for _, price in flat], np.int64),
-        "pays": paid,
-        "cares": cares,
-        "sharer_start": np.cumsum([0, *map(len, shared)]).astype(np.int32),
-        "sharer": np.concatenate([*shared, np.zeros(1, np.intp)]).astype(np.int32),
-    }
+    return PriceArrays(
+        step_start=np.cumsum([0, *map(len, entries)]).astype(np.int32),
+        step=np.array([step for step, _ in flat], np.int32),
+        price=np.array([price for _, price in flat], np.int64),
+        pays=paid,
+        cares=cares,
+        sharer_start=np.cumsum([0, *map(len, shared)]).astype(np.int32),
+        sharer=np.concatenate([*shared, np.zeros(1, np.intp)]).astype(np.int32),
+    )

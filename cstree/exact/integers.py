@@ -54,6 +54,6 @@ def fit_integers(figures: ArrayLike, total: float, largest: int) -> IntegerScale
 
 
 def as_integers(figures: ArrayLike, scale: IntegerScale) -> NDArray[np.int64]:
-    """The integers of figures on a scale."""
+    """Convert figures to the integers of a scale."""
     whole = np.rint(np.asarray(figures, dtype=np.float64) * scale.scale).astype(np.int64)
     return whole // scale.divisor

@@ -25,7 +25,7 @@ from cstree.exact._kernels import (
     advance,
     keep_root,
 )
-from cstree.exact._layout_kernels import CURSOR, LANES_USED, OFFSET, POINTS
+from cstree.exact._layout_kernels import CURSOR, LANES_USED, OFFSET
 from cstree.exact.arrays import build_exact_arrays
 from cstree.exact.state import make_state, with_larger_fronts, with_more_solved
 from cstree.exact.trees import TreeBuilder
@@ -129,8 +129,8 @@ class ExactSearch:
         most = min(2 ** min(problem.max_depth, 30), problem.dataset.n_samples // max(problem.min_support, 1))
         if problem.max_leaf_nodes < most:
             raise ValueError(
-                f"max_leaf_nodes={problem.max_leaf_nodes} could bind trees of depth {problem.max_depth}, which the "
-                f"exact search can't heed; set max_leaf_nodes to {most} or more, or lower max_depth."
+                f"max_leaf_nodes={problem.max_leaf_nodes} could bind trees of depth {problem.max_depth}, "
+                f"which the exact search can't heed; set max_leaf_nodes to {most} or more, or lower max_depth."
             )
 
 
@@ -143,9 +143,9 @@ class _Run:
         # With as many splits on a path as cases but one, every case has a leaf of its own.
         self.max_depth = min(problem.max_depth, max(problem.dataset.n_samples - 1, 0))
         self.arrays, self.units, self.candidates = build_exact_arrays(problem, settings.subset_limit)
-        self.frames, self.scratch, self.solved = make_state(self.arrays, self.max_depth)
-        self.counters = self.scratch.counters
-        self.builder = TreeBuilder(problem, self.arrays, self.candidates, self.max_depth)
+        self.state = make_state(self.arrays, self.max_depth)
+        self.counters = self.state.control.counters
+        self.builder = TreeBuilder(problem, self.arrays.cases, self.candidates, self.max_depth)
         self.entry = -1  # of the last complete front; -1: a leaf
         self.complete_depth = -1
         self.stopped_by: str | None = None
@@ -178,26 +178,26 @@ class _Run:
         return [*range(min(2, self.max_depth), self.max_depth), self.max_depth]
 
     def _advance(self, work: int) -> int:
-        outcome = int(advance(self.arrays, self.frames, self.scratch, self.solved, work))
+        outcome = int(advance(self.arrays, self.state, work))
         if outcome == NEEDS_SOLVED:
             self._make_room()
         elif outcome not in (MORE, DONE):
-            self.frames = with_larger_fronts(self.frames)
+            self.state = with_larger_fronts(self.state)
         return outcome
 
     def _make_room(self) -> None:
         larger = with_more_solved(
-            self.solved,
+            self.state.solved,
             int(self.counters[ENTRIES]),
             int(self.counters[USED]),
             int(self.counters[USED_KIDS]),
-            3 * self.frames.front.shape[1],
+            3 * self.state.fronts.front.shape[1],
         )
         budget = self.settings.memory_budget
         if budget is not None and sum(array.nbytes for array in larger) > budget:
             self.stopped_by = "memory_budget"
         else:
-            self.solved = larger
+            self.state = self.state._replace(solved=larger)
 
     def _is_stopped(self) -> bool:
         budget = self.settings.time_budget
@@ -230,24 +230,24 @@ class _Run:
 
     def _root_tests(self) -> tuple[int, int]:
         """Root tests that are done at the depth at work, and their number."""
-        size, first = self.frames.size[1], self.frames.first[1]
+        size, first = self.state.frames.size[1], self.state.frames.first[1]
         total = int(size[LANES_USED])
         if not self._at_work():
             return total, total
-        done = self.frames.order[1, : size[CURSOR]]
+        done = self.state.descent.order[1, : size[CURSOR]]
         return int((first[done + 1] - first[done]).sum() + size[OFFSET]), total
 
     def _sums(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Both objectives of the fronts known so far, as integers."""
-        total = self.arrays.total
+        total = self.arrays.cases.total
         leaf = np.array([total[-1] - total[:-1].max()], np.int64)
         sums = [(leaf, np.zeros(1, np.int64))]
         if self.entry >= 0:
-            start = self.solved.start[self.entry]
-            points = self.solved.points[start : start + self.solved.length[self.entry]]
+            start = self.state.solved.start[self.entry]
+            points = self.state.solved.points[start : start + self.state.solved.length[self.entry]]
             sums.append((points[:, F1], points[:, F2]))
         if self._at_work():
-            points = self.frames.front[1, : self.frames.size[1, POINTS]]
+            points = self.state.fronts.front[1, : self.state.fronts.n_points[1]]
             sums.append((points[:, F1], points[:, F2]))
         return sums
 
@@ -258,15 +258,15 @@ class _Run:
         return np.column_stack([cost, f2 * self.units.price / total])
 
     def front(self) -> Front[Tree]:
-        """The trees of all fronts known so far; the constructor of ``Front`` drops what is dominated."""
+        """Build the trees of all fronts known so far; ``Front`` drops what is dominated."""
         sums = self._sums()
         done, total = self._root_tests()
         preorders = [np.array([-1], np.int32)]
         if self.entry >= 0:
-            preorders += self.builder.preorders(self.solved, self.entry)
+            preorders += self.builder.preorders(self.state.solved, self.entry)
         if self._at_work():
-            entry = int(keep_root(self.frames, self.scratch, self.solved))
-            preorders += self.builder.preorders(self.solved, entry)
+            entry = int(keep_root(self.state))
+            preorders += self.builder.preorders(self.state.solved, entry)
         points = np.concatenate([self._objectives(f1, f2) for f1, f2 in sums])
         kept = np.flatnonzero(nondominated(points))
         trees = self.builder.trees([preorders[i] for i in kept])

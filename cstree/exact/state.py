@@ -12,17 +12,21 @@ from cstree.exact._front_kernels import CODE
 from cstree.exact._kernels import DEPTH, ENTRIES_A_STEP, N_COUNTERS, USED, fill_table
 from cstree.exact._layout_kernels import BLOCKS, CASES, LANES_USED, N_SIZES, WEIGHT, WORDS
 from cstree.exact._pair_kernels import LEAF_CODE
-from cstree.exact.arrays import ExactArrays
+from cstree.exact.arrays import CaseArrays, ExactArrays, PriceArrays
 
-__all__ = ["Frames", "Scratch", "Solved", "State", "make_state", "with_larger_fronts", "with_more_solved"]
+__all__ = ["Frames", "Solved", "State", "make_state", "with_larger_fronts", "with_more_solved"]
+
+# Room at the start; it is doubled when it runs out.
+FIRST_POINTS = 512  # of the front of a frame
+FIRST_ENTRIES = 2048
 
 
 class Frames(NamedTuple):
-    """What the search knows of the node it stands at on each level; ``L`` levels.
+    """Cases and candidates of the node at work on each level; ``L`` levels, ``V`` words, ``C`` lanes.
 
     Level 0 is the table as it is given, level 1 the root, level 2 one of its children, and so on. A frame
-    holds its cases gathered into 32-bit words of one group each, and the candidates that split them side by
-    side, so that sixteen are counted at once. ``V`` words, ``C`` lanes.
+    holds its cases in 32-bit words of one group each, and the candidates that split them side by side, so
+    that sixteen are counted at once.
     """
 
     bits: NDArray[np.uint32]  # (L, V, C) cases of each word that take branch 0 of each candidate
@@ -39,35 +43,57 @@ class Frames(NamedTuple):
     weight: NDArray[np.int64]  # (L, C) their weight
     total: NDArray[np.int_]  # (L, M + 1) savings of all cases of the node
     size: NDArray[np.int64]  # (L, N_SIZES) see _layout_kernels
-    words: NDArray[np.uint64]  # (L, W) cases of the node in the order of the table
+
+
+class Descent(NamedTuple):
+    """How the node at work on each level came about."""
+
+    words: NDArray[np.uint64]  # (L, W) its cases in the order of the table
     paid: NDArray[np.uint64]  # (L, P) steps paid above
     pay: NDArray[np.int64]  # (L, A) what a panel costs there
-    order: NDArray[np.int32]  # (L, A) places in ``alive``, cheapest first
+    order: NDArray[np.int32]  # (L, A) places in ``Frames.alive``, cheapest first
     key: NDArray[np.uint64]  # (L, 2) see _kernels.make_key
-    front: NDArray[np.int64]  # (L, points, 4) the front so far, see _front_kernels
 
 
-class Scratch(NamedTuple):
-    """Room for one step of the search."""
+class Fronts(NamedTuple):
+    """The front so far of the node at work on each level."""
 
-    mask: NDArray[np.uint32]  # (V,) cases of a child
-    child_words: NDArray[np.uint64]  # (W,)
-    child_count: NDArray[np.int32]  # (C,)
-    child_total: NDArray[np.int_]  # (M + 1,)
-    lane: NDArray[np.int32]  # (C,) lanes that split the child
+    front: NDArray[np.int64]  # (L, points, 4) see _front_kernels
+    n_points: NDArray[np.int64]  # (L,)
+    full: NDArray[np.int64]  # (1,) 1: a front found no room
+
+
+class GatherRoom(NamedTuple):
+    """Room to build a frame from the one above."""
+
+    mask: NDArray[np.uint32]  # (V,) cases of the child
+    support: NDArray[np.int32]  # (C,) of them in branch 0
+    lane: NDArray[np.int32]  # (C + 1,) lanes that split the child
     source: NDArray[np.int32]  # (32 V,)
     wide: NDArray[np.uint32]  # (V, C)
-    place: NDArray[np.int32]  # (A,) place of a panel in ``alive``; -1: it has none
+
+
+class PairRoom(NamedTuple):
+    """Room to solve a node of depth two."""
+
+    place: NDArray[np.int32]  # (A,) place of a panel in ``Frames.alive``; -1: it has none
     pair: NDArray[np.int_]  # (M, 16)
     gain: NDArray[np.int_]  # (2, A, C) best savings of either branch of a root, split by a panel
     best: NDArray[np.int_]  # (2, A + 1, C) the same for panels up to a price
     price: NDArray[np.int64]  # (A,) those prices
-    price_end: NDArray[np.int32]  # (A,) place in ``order`` behind the last panel of a price
+    price_end: NDArray[np.int32]  # (A,) place in ``Descent.order`` behind the last panel of a price
     extra: NDArray[np.int64]  # (A, 3) panels that are cheaper below a root, see _pair_kernels
     list: NDArray[np.int64]  # (2, 2 A + 1, 3) fronts of a root's branches
     list_length: NDArray[np.int64]  # (2,)
-    side: NDArray[np.int64]  # (2, 3) first point, number of points and entry of each child's front
+
+
+class Control(NamedTuple):
+    """Where the search stands."""
+
     counters: NDArray[np.int64]  # (N_COUNTERS,) see _kernels
+    side: NDArray[np.int64]  # (2, 3) first point, number of points and entry of each child's front
+    child_words: NDArray[np.uint64]  # (W,)
+    child_total: NDArray[np.int_]  # (M + 1,)
 
 
 class Solved(NamedTuple):
@@ -81,79 +107,94 @@ class Solved(NamedTuple):
     start: NDArray[np.int64]  # (entries,) first point
     kid_start: NDArray[np.int64]  # (entries,) first of ``kids``; -1: depth two
     length: NDArray[np.int32]  # (entries,)
-    points: NDArray[np.int64]  # (points, 3) as in ``Frames.front``, without the last column
+    points: NDArray[np.int64]  # (points, 3) as in ``Fronts.front``, without the last column
     kids: NDArray[np.int64]  # that last column, where it is not always 0
 
 
-State = tuple[Frames, Scratch, Solved]
+class State(NamedTuple):
+    """All of it, as the kernels take it."""
 
-# Room at the start; it is doubled when it runs out.
-FIRST_POINTS = 512  # of the front of a frame
-FIRST_ENTRIES = 2048
+    frames: Frames
+    descent: Descent
+    fronts: Fronts
+    gather_room: GatherRoom
+    pair_room: PairRoom
+    control: Control
+    solved: Solved
 
 
 def make_state(p: ExactArrays, max_depth: int) -> State:
     """Memory for trees of up to ``max_depth`` splits on a path, at the start of a search."""
-    frames = _make_frames(p, max(max_depth, 2))
-    scratch = _make_scratch(p, frames)
-    scratch.counters[DEPTH] = max_depth
-    scratch.counters[USED] = 2
-    _fill_table_frame(p, frames)
-    return frames, scratch, _make_solved()
+    cases, prices = p
+    levels = max(max_depth, 2)
+    n_panels, n_words = len(prices.pays), len(cases.words)
+    n_lanes = -(-max(len(cases.panel), 1) // LANES) * LANES
+    state = State(
+        _make_frames(cases, levels, n_panels, n_lanes),
+        Descent(
+            words=np.zeros((levels, n_words), np.uint64),
+            paid=np.zeros((levels, prices.pays.shape[1]), np.uint64),
+            pay=np.zeros((levels, n_panels), np.int64),
+            order=np.zeros((levels, n_panels), np.int32),
+            key=np.zeros((levels, 2), np.uint64),
+        ),
+        Fronts(
+            np.zeros((levels, FIRST_POINTS, 4), np.int64), np.zeros(levels, np.int64), np.zeros(1, np.int64)
+        ),
+        GatherRoom(
+            mask=np.zeros(2 * n_words, np.uint32),
+            support=np.zeros(n_lanes, np.int32),
+            lane=np.zeros(n_lanes + 1, np.int32),
+            source=np.zeros(64 * n_words, np.int32),
+            wide=np.zeros((2 * n_words, n_lanes), np.uint32),
+        ),
+        _make_pair_room(cases, n_panels, n_lanes),
+        Control(
+            counters=np.zeros(N_COUNTERS, np.int64),
+            side=np.zeros((2, 3), np.int64),
+            child_words=np.zeros(n_words, np.uint64),
+            child_total=np.zeros_like(cases.total),
+        ),
+        _make_solved(),
+    )
+    state.control.counters[DEPTH] = max_depth
+    state.control.counters[USED] = 2
+    _fill_table_frame(cases, prices, state)
+    return state
 
 
-def _make_frames(p: ExactArrays, levels: int) -> Frames:
-    n_words, n_panels = 2 * len(p.words), len(p.pays)
-    n_lanes = -(-max(len(p.panel), 1) // LANES) * LANES
-    dtype: Any = p.total.dtype
-    i32, i64 = np.int32, np.int64
+def _make_frames(cases: CaseArrays, levels: int, n_panels: int, n_lanes: int) -> Frames:
+    n_words, M = 2 * len(cases.words), cases.n_answers
     return Frames(
         bits=np.zeros((levels, n_words, n_lanes), np.uint32),
         rows=np.zeros((levels, 32 * n_words, n_lanes // LANES), np.uint16),
-        case=np.zeros((levels, 32 * n_words), i32),
-        group_start=np.zeros((levels, len(p.group_weight) + 1), i64),
+        case=np.zeros((levels, 32 * n_words), np.int32),
+        group_start=np.zeros((levels, len(cases.group_start)), np.int64),
         valid=np.zeros((levels, n_words), np.uint32),
-        candidate=np.zeros((levels, n_lanes), i32),
-        panel=np.zeros((levels, n_lanes), i32),
-        alive=np.zeros((levels, n_panels), i32),
-        first=np.zeros((levels, n_panels + 1), i32),
-        saved=np.zeros((levels, p.n_answers + 1, n_lanes), dtype),
-        support=np.zeros((levels, n_lanes), i32),
-        weight=np.zeros((levels, n_lanes), i64),
-        total=np.zeros((levels, p.n_answers + 1), dtype),
-        size=np.zeros((levels, N_SIZES), i64),
-        words=np.zeros((levels, len(p.words)), np.uint64),
-        paid=np.zeros((levels, p.pays.shape[1]), np.uint64),
-        pay=np.zeros((levels, n_panels), i64),
-        order=np.zeros((levels, n_panels), i32),
-        key=np.zeros((levels, 2), np.uint64),
-        front=np.zeros((levels, FIRST_POINTS, 4), i64),
+        candidate=np.zeros((levels, n_lanes), np.int32),
+        panel=np.zeros((levels, n_lanes), np.int32),
+        alive=np.zeros((levels, n_panels), np.int32),
+        first=np.zeros((levels, n_panels + 1), np.int32),
+        saved=np.zeros((levels, M + 1, n_lanes), cases.total.dtype),
+        support=np.zeros((levels, n_lanes), np.int32),
+        weight=np.zeros((levels, n_lanes), np.int64),
+        total=np.zeros((levels, M + 1), cases.total.dtype),
+        size=np.zeros((levels, N_SIZES), np.int64),
     )
 
 
-def _make_scratch(p: ExactArrays, frames: Frames) -> Scratch:
-    n_words, n_lanes, n_panels = len(p.words) * 2, frames.bits.shape[2], len(p.pays)
-    dtype: Any = p.total.dtype
-    i32, i64 = np.int32, np.int64
-    return Scratch(
-        mask=np.zeros(n_words, np.uint32),
-        child_words=np.zeros(len(p.words), np.uint64),
-        child_count=np.zeros(n_lanes, i32),
-        child_total=np.zeros(p.n_answers + 1, dtype),
-        lane=np.zeros(n_lanes + 1, i32),
-        source=np.zeros(32 * n_words, i32),
-        wide=np.zeros((n_words, n_lanes), np.uint32),
-        place=np.full(n_panels, -1, i32),
-        pair=np.zeros((p.n_answers, LANES), dtype),
+def _make_pair_room(cases: CaseArrays, n_panels: int, n_lanes: int) -> PairRoom:
+    dtype = cases.total.dtype
+    return PairRoom(
+        place=np.full(n_panels, -1, np.int32),
+        pair=np.zeros((cases.n_answers, LANES), dtype),
         gain=np.zeros((2, n_panels, n_lanes), dtype),
         best=np.zeros((2, n_panels + 1, n_lanes), dtype),
-        price=np.zeros(n_panels, i64),
-        price_end=np.zeros(n_panels, i32),
-        extra=np.zeros((n_panels, 3), i64),
-        list=np.zeros((2, 2 * n_panels + 1, 3), i64),
-        list_length=np.zeros(2, i64),
-        side=np.zeros((2, 3), i64),
-        counters=np.zeros(N_COUNTERS, i64),
+        price=np.zeros(n_panels, np.int64),
+        price_end=np.zeros(n_panels, np.int32),
+        extra=np.zeros((n_panels, 3), np.int64),
+        list=np.zeros((2, 2 * n_panels + 1, 3), np.int64),
+        list_length=np.zeros(2, np.int64),
     )
 
 
@@ -172,27 +213,27 @@ def _make_solved() -> Solved:
     return solved
 
 
-def _fill_table_frame(p: ExactArrays, frames: Frames) -> None:
+def _fill_table_frame(cases: CaseArrays, prices: PriceArrays, state: State) -> None:
     """Fill level 0: all cases and all candidates, 32 cases a word."""
-    n = len(p.panel)
+    frames, n = state.frames, len(cases.panel)
     if n:
-        frames.bits[0, :, :n] = _halves(p.bits).T
-        by_case = np.unpackbits(_halves(p.bits).astype("<u4").view(np.uint8), axis=1, bitorder="little").T
+        frames.bits[0, :, :n] = _halves(cases.bits).T
+        by_case = np.unpackbits(_halves(cases.bits).astype("<u4").view(np.uint8), axis=1, bitorder="little").T
         packed = np.zeros((len(by_case), 2 * frames.rows.shape[2]), np.uint8)
         packed[:, : -(-n // 8)] = np.packbits(by_case, axis=1, bitorder="little")
         frames.rows[0] = packed.view("<u2")
     frames.case[0] = np.arange(frames.case.shape[1])
-    frames.group_start[0] = 2 * p.group_start
-    frames.valid[0] = _halves(p.words)
+    frames.group_start[0] = 2 * cases.group_start
+    frames.valid[0] = _halves(cases.words)
     frames.candidate[0, :n] = np.arange(n)
-    frames.panel[0, :n] = p.panel
-    frames.total[0] = p.total
-    frames.words[0] = p.words
-    for a in range(len(p.step_start) - 1):
-        frames.pay[0, a] = p.price[p.step_start[a] : p.step_start[a + 1]].sum()
+    frames.panel[0, :n] = cases.panel
+    frames.total[0] = cases.total
+    state.descent.words[0] = cases.words
+    for a in range(len(prices.step_start) - 1):
+        state.descent.pay[0, a] = prices.price[prices.step_start[a] : prices.step_start[a + 1]].sum()
     size = frames.size[0]
     size[WORDS], size[LANES_USED], size[BLOCKS] = frames.bits.shape[1], n, -(-n // LANES)
-    size[CASES], size[WEIGHT] = p.n_cases, p.weight
+    size[CASES], size[WEIGHT] = cases.n_cases, cases.weight
 
 
 def _halves(words: NDArray[np.uint64]) -> NDArray[np.uint32]:
@@ -201,9 +242,11 @@ def _halves(words: NDArray[np.uint64]) -> NDArray[np.uint32]:
     return both.reshape(*words.shape[:-1], -1).astype(np.uint32)
 
 
-def with_larger_fronts(frames: Frames) -> Frames:
+def with_larger_fronts(state: State) -> State:
     """Room for twice as many points on the fronts of the frames."""
-    return frames._replace(front=np.concatenate([frames.front, np.zeros_like(frames.front)], axis=1))
+    front = state.fronts.front
+    larger = np.concatenate([front, np.zeros_like(front)], axis=1)
+    return state._replace(fronts=state.fronts._replace(front=larger))
 
 
 def with_more_solved(solved: Solved, n_entries: int, n_points: int, n_kids: int, room: int) -> Solved:

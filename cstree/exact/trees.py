@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cstree.exact._rebuild_kernels import count_nodes, unfold
-from cstree.exact.arrays import Candidates, ExactArrays
+from cstree.exact.arrays import Candidates, CaseArrays
 from cstree.exact.state import Solved
 from cstree.tree._bit_kernels import GROUPED
 from cstree.tree.evaluation import least_costly
@@ -21,7 +21,7 @@ __all__ = ["TreeBuilder"]
 
 
 class Cases(NamedTuple):
-    """Those of ``ExactArrays`` that say what a candidate does to the cases of a node."""
+    """Those of ``CaseArrays`` that say what a candidate does to the cases of a node."""
 
     bits: NDArray[np.uint64]
     candidate_start: NDArray[np.int32]
@@ -58,13 +58,13 @@ class TreeBuilder:
     Parameters
     ----------
     problem : TreeProblem
-    arrays : ExactArrays
+    arrays : CaseArrays
     candidates : Candidates
     max_depth : int
     """
 
     def __init__(
-        self, problem: TreeProblem, arrays: ExactArrays, candidates: Candidates, max_depth: int
+        self, problem: TreeProblem, arrays: CaseArrays, candidates: Candidates, max_depth: int
     ) -> None:
         self.problem = problem
         self.arrays = arrays
@@ -87,7 +87,7 @@ class TreeBuilder:
         ]
 
     def trees(self, preorders: list[NDArray[np.int32]]) -> list[Tree]:
-        """The trees with supports, weights, label costs and answers."""
+        """Build the trees with supports, weights, label costs and answers."""
         kinds = [self.problem.dataset.schema[int(j)].kind for j in range(len(self.problem.dataset.schema))]
         numeric = np.array([kinds[int(j)] == "numeric" for j in self.candidates.feature] + [True])
         # Weights may be rounded for the search, and categories need a look at every node's cases.

@@ -1,4 +1,4 @@
-"""The recursion of complete fronts in plain Python on whole numbers: slow, but fit for real tables at depth 3."""
+"""The recursion of complete fronts in plain Python on whole numbers: slow, fit for real tables at depth 3."""
 
 from __future__ import annotations
 

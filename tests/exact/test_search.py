@@ -262,7 +262,7 @@ def test_costs_too_large_for_short_integers() -> None:
     costs = replace(problem.costs, matrix=problem.costs.matrix * 1e7 + 0.25 * (problem.costs.matrix > 0))
     front = ExactSearch().run(replace(problem, costs=costs))
     arrays, _, _ = build_exact_arrays(replace(problem, costs=costs), 1)
-    assert arrays.saving.dtype == np.int64
+    assert arrays.cases.saving.dtype == np.int64
     assert_sound(front, replace(problem, costs=costs))
     plain = ExactSearch().run(problem)
     assert len(front) >= len(plain)
