@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from cstree._io import write_bytes
-from cstree.evolution.island import Island
+from cstree.evolution.island import Island, Members
 
 __all__ = ["Checkpoint"]
+
+_NO_ARCHIVE = (zlib.error, zipfile.BadZipFile)
 
 
 class Checkpoint:
@@ -74,7 +76,7 @@ class Checkpoint:
             if found == _fingerprint(islands):
                 for i, island in enumerate(islands):
                     _restore(island, arrays, i)
-        except (OSError, ValueError, KeyError, IndexError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, TypeError, KeyError, IndexError, EOFError, *_NO_ARCHIVE) as error:
             raise ValueError(
                 f"{self.path}: this checkpoint cannot be read ({error}). Delete it to begin anew."
             ) from error
@@ -93,11 +95,51 @@ def _restore(island: Island, arrays: dict[str, Any], i: int) -> None:
     count = int(state[0])
     if sorted(slots.tolist()) != list(range(len(island.pool.slots))) or not 0 < count <= len(slots):
         raise ValueError("its slots are damaged")
+    members = Members(*(arrays[f"{name}{i}"] for name in Members._fields))
+    for name, array in members._asdict().items():
+        wanted = getattr(island.pool, name)
+        if array.dtype != wanted.dtype or array.shape != (count, *wanted.shape[1:]):
+            raise ValueError(f"its {name} is of another kind or size")
+    if state.dtype != island.state.dtype or state.shape != island.state.shape or (state < 0).any():
+        raise ValueError("its counters are damaged")
+    _check_trees(members, island)
     island.pool.slots[:] = slots
-    for name in ("test", "mask", "size", "badness", "n_nodes", "regret", "objectives"):
-        getattr(island.pool, name)[slots[:count]] = arrays[f"{name}{i}"]
+    for name, array in members._asdict().items():
+        getattr(island.pool, name)[slots[:count]] = array
     island.state[:] = state
     island.rng.bit_generator.state = _with_arrays(json.loads(arrays[f"random{i}"].tobytes().decode()))
+
+
+def _check_trees(members: Members, island: Island) -> None:
+    """Refuse trees with tests, sizes or depths that the kernels, which check nothing, would stumble over."""
+    problem = island.problem
+    n_tests = len(problem.arrays.bits) + 2 * len(problem.arrays.subset_feature)
+    if not (np.isfinite(members.regret).all() and np.isfinite(members.objectives).all()):
+        raise ValueError("an objective is not finite")
+    for row, n in enumerate(members.n_nodes.tolist()):
+        if not 1 <= n <= members.test.shape[1]:
+            raise ValueError(f"tree {row} has {n} nodes")
+        test, size = members.test[row, :n].tolist(), members.size[row, :n].tolist()
+        if not _is_preorder(test, size, n_tests, problem.max_depth):
+            raise ValueError(f"tree {row} is no tree of this search")
+        if not np.isfinite(members.badness[row, :n][members.test[row, :n] < 0]).all():
+            raise ValueError(f"a leaf of tree {row} has a cost that is not finite")
+
+
+def _is_preorder(test: list[int], size: list[int], n_tests: int, max_depth: int) -> bool:
+    """Whether sizes nest, every split has two branches and a known test, and no path is too long."""
+    n, height = len(test), [0] * len(test)
+    for node in range(n - 1, -1, -1):
+        if test[node] == -1:
+            if size[node] != 1:
+                return False
+            continue
+        left = node + 1
+        right = left + size[left] if left < n else n
+        if right >= n or not 0 <= test[node] < n_tests or size[node] != 1 + size[left] + size[right]:
+            return False
+        height[node] = 1 + max(height[left], height[right])
+    return size[0] == n and height[0] <= max_depth
 
 
 def _random_state(island: Island) -> str:

@@ -101,6 +101,41 @@ def test_other_searches_and_damaged_files_are_refused(problem: TreeProblem, tmp_
             search(checkpoint=path).run(problem, np.random.default_rng(0))
 
 
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("test0", 10**5),
+        ("test0", -5),
+        ("size0", 10**6),
+        ("size0", 2),
+        ("size0", -1),
+        ("n_nodes0", 10**6),
+        ("n_nodes0", 0),
+        ("regret0", np.nan),
+        ("objectives0", np.inf),
+        ("badness0", np.nan),
+        ("slots0", 10**6),
+        ("state0", -1),
+        ("state0", 10**6),
+    ],
+)
+def test_hostile_numbers_are_refused_before_compiled_code_reads_them(
+    problem: TreeProblem, tmp_path: Path, name: str, entry: float
+) -> None:
+    path = tmp_path / "state.npz"
+    search(generations=5, checkpoint=path).run(problem, np.random.default_rng(0))
+    with np.load(path) as stored:
+        arrays = {key: stored[key].copy() for key in stored.files}
+    arrays[name][...] = entry
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match="cannot be read"):
+        search(checkpoint=path).run(problem, np.random.default_rng(0))
+    arrays[name] = arrays[name].astype(np.float32)[..., None]
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match="cannot be read"):
+        search(checkpoint=path).run(problem, np.random.default_rng(0))
+
+
 KILLED = """
 import sys
 import numpy as np
