@@ -102,3 +102,14 @@ def test_an_index_beside_the_front_is_named():
         model.choose(99)
     with pytest.raises(TypeError, match="True is not a selection rule"):
         model.choose(True)
+
+
+def test_infinity_is_no_category_as_it_could_not_be_saved():
+    with pytest.raises(ValueError, match="Feature 'a' has the category inf"):
+        GreedyTreeClassifier(categorical_features=["a", "b"]).fit(X.assign(a=np.inf), Y)
+
+
+def test_whole_numbers_beyond_floats_are_named_in_a_case():
+    model = GreedyTreeClassifier().fit(X[["a"]], Y)
+    with pytest.raises(ValueError, match="feature 'a' is numeric"):
+        model.explain({"a": 10**400})

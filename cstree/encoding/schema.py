@@ -340,6 +340,11 @@ def _infer_categories(columns: Columns, j: int) -> Feature:
                 f"Feature {columns.names[j]!r} has the category {value!r} ({type(value).__name__}): "
                 "an argument must be a string, a number or a boolean."
             )
+        if isinstance(value, float) and not np.isfinite(value):
+            raise ValueError(
+                f"Feature {columns.names[j]!r} has the category {value!r}: "
+                "write infinity as a text, or as NaN (missing)."
+            )
     if not isinstance(values.dtype, pd.CategoricalDtype):
         categories.sort(key=lambda value: (isinstance(value, str), value))
     return Feature(columns.names[j], "categorical", categories=tuple(categories), has_missing=missing)

@@ -89,7 +89,7 @@ def plain_value(feature: Feature, value: Any) -> Any:
         return value
     try:
         return float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"feature {feature.name!r} is numeric, but the case has {value!r}; give a number, "
             "or None if it is missing"
