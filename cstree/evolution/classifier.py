@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -225,8 +226,11 @@ class ParetoTreeClassifier(TreeClassifier):
                 )
             except SearchInterrupted as interruption:
                 self.front_ = interruption.front
-                self._take(choose(self.front_))
+                self._take(0)
+                with suppress(ValueError):  # a bound that no tree meets so far must not hide the interruption
+                    self._take(choose(self.front_))
                 raise
+        self._take(0)  # should no tree meet the rule, the search is not lost: `choose` takes another one
         self._take(choose(self.front_))
         return self
 

@@ -205,3 +205,23 @@ def test_the_exact_front_is_complete_and_no_evolved_tree_beats_it() -> None:
     assert evolved.front_.hypervolume(reference) <= exact.front_.hypervolume(reference) + 1e-6
     with pytest.raises(ValueError, match="objectives"):
         quick(search="exact", objectives=("misclassification_cost", "n_leaves")).fit(heart.data, heart.target)
+
+
+def test_a_rule_that_no_tree_meets_does_not_lose_the_search() -> None:
+    heart = load_heart()
+    model = quick(heart.costs, select={"max_misclassification_cost": -1.0})
+    with pytest.raises(ValueError, match="raise max_misclassification_cost"):
+        model.fit(heart.data, heart.target)
+    assert len(model.choose("knee").predict(heart.data)) == len(heart.data)
+
+
+def test_a_rule_that_no_tree_meets_does_not_hide_an_interruption() -> None:
+    heart = load_heart()
+
+    def stop(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    model = quick(heart.costs, select={"max_misclassification_cost": -1.0}, callback=stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(heart.data, heart.target)
+    assert len(model.choose("knee").predict(heart.data)) == len(heart.data)
