@@ -102,7 +102,8 @@ def build_exact_arrays(problem: TreeProblem, subset_limit: int) -> tuple[ExactAr
     order = np.argsort(panel_of[candidates.feature], kind="stable")
     candidates = Candidates(candidates.test[order], candidates.mask[order], candidates.feature[order])
     panel = panel_of[candidates.feature]
-    units = Units(savings.scale.unit, price_unit, unavoidable, savings.scale.exact and price_exact)
+    exact = savings.scale.exact and price_exact and _keeps_weights(problem)
+    units = Units(savings.scale.unit, price_unit, unavoidable, exact)
     grouped = arrays.kind == GROUPED
     start, answer, amount = _entries(savings.saving if grouped else savings.saving[:0])
     none = np.zeros((1, 1), dtype=savings.saving.dtype)
@@ -199,7 +200,7 @@ def _savings(problem: TreeProblem) -> tuple[_Savings, float]:
             cost = group_cost[group] * weight[:, None]
         else:
             weight = arrays.group_weight * arrays.weight_unit
-            bits = np.bitwise_count(arrays.words).astype(np.int64)
+            bits = np.unpackbits(arrays.words.view(np.uint8)).reshape(-1, 64).sum(axis=1, dtype=np.int64)
             size = np.add.reduceat(bits, arrays.group_start[:-1])
             cost = group_cost * weight[:, None]
     least, worst = cost.min(axis=1), cost.max(axis=1)
@@ -226,6 +227,16 @@ def _weights_and_prices(
         price_scale.unit * weight_scale.unit,
         price_scale.exact and weight_scale.exact,
     )
+
+
+def _keeps_weights(problem: TreeProblem) -> bool:
+    """Whether every weight is that of a group; of very many cases, similar weights are averaged."""
+    weight, arrays = problem.dataset.weight, problem.arrays
+    if weight is None or arrays.kind != GROUPED:
+        return True
+    given = np.unique(weight)
+    kept = np.unique(arrays.group_weight) * arrays.weight_unit
+    return len(given) == len(kept) and bool(np.allclose(given, kept, rtol=1e-12, atol=0.0))
 
 
 def _entries(saving: NDArray[np.int_]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int_]]:
@@ -270,7 +281,11 @@ def _panels(
     for j, of_feature in entries.items():
         panel = tuple((number[step], price) for step, price in of_feature if step in number)
         panel_of[j] = panels.setdefault(panel, len(panels))
-    return panel_of, list(panels)
+    # Cheap ones first, as nodes want them.
+    found = list(panels)
+    order = sorted(range(len(found)), key=lambda a: sum(price for _, price in found[a]))
+    panel_of[features] = np.argsort(order)[panel_of[features]]
+    return panel_of, [found[a] for a in order]
 
 
 def _price_arrays(panels: list[_Panel]) -> PriceArrays:

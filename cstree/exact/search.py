@@ -130,7 +130,7 @@ class ExactSearch:
         if problem.max_leaf_nodes < most:
             raise ValueError(
                 f"max_leaf_nodes={problem.max_leaf_nodes} could bind trees of depth {problem.max_depth}, "
-                f"which the exact search can't heed; set max_leaf_nodes to {most} or more, or lower max_depth."
+                f"which the exact search can't heed; raise it to {most}, or lower max_depth."
             )
 
 
@@ -143,6 +143,7 @@ class _Run:
         # With as many splits on a path as cases but one, every case has a leaf of its own.
         self.max_depth = min(problem.max_depth, max(problem.dataset.n_samples - 1, 0))
         self.arrays, self.units, self.candidates = build_exact_arrays(problem, settings.subset_limit)
+        self._require_memory()
         self.state = make_state(self.arrays, self.max_depth)
         self.counters = self.state.control.counters
         self.builder = TreeBuilder(problem, self.arrays.cases, self.candidates, self.max_depth)
@@ -151,6 +152,17 @@ class _Run:
         self.stopped_by: str | None = None
         self.seconds = 0.0
         self._reference: NDArray[np.float64] | None = None
+
+    def _require_memory(self) -> None:
+        """Refuse tables whose bits alone, a copy for each level, exceed the budget."""
+        budget, bits = self.settings.memory_budget, 2 * self.arrays.cases.bits.nbytes
+        needed = max(self.max_depth, 2) * bits
+        if budget is not None and needed > budget:
+            raise ValueError(
+                f"{self.problem.dataset.n_samples} cases and {len(self.candidates.feature)} candidate tests "
+                f"need {needed / 1e9:.1f} GB at depth {self.max_depth}, more than memory_budget={budget:g} "
+                "bytes; use fewer bins (max_bins), a smaller sample, or search='nnia'."
+            )
 
     def search(self, callback: Callable[[Progress], None] | None) -> None:
         """Solve depth after depth, so that a search which is stopped knows a complete front at least."""

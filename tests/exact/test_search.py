@@ -64,11 +64,11 @@ def assert_sound(front: Front[Tree], problem: TreeProblem) -> None:
 def test_depth_two_agrees_with_every_tree_one_by_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem, plain = random_problem(rng, n_rows=(2, 14), n_features=(1, 3))
-    problem = with_limits(problem, 2, 1)
-    splits = plain_splits(problem)[:5]
-    limited = only(problem, len(splits))
-    wanted = ref.enumerated_front(splits, *twin_cases(problem, plain), 2, plain.weights, plain.example_cost)
-    front = ExactSearch().run(limited)
+    problem = only(with_limits(problem, 2, 1), 5)
+    wanted = ref.enumerated_front(
+        plain_splits(problem), *twin_cases(problem, plain), 2, plain.weights, plain.example_cost
+    )
+    front = ExactSearch().run(problem)
     assert_same(front, wanted)
     assert front.complete
 
