@@ -18,6 +18,7 @@ import pytest
 
 from cstree.cli import main
 from cstree.cli.tables import print_front
+from cstree.datasets import load_heart
 from cstree.evolution import classifier as evolution
 from cstree.pareto.front import Front
 from cstree.persistence import load_model
@@ -425,3 +426,16 @@ def test_a_terminal_that_lacks_signs(folder: Path) -> None:
     )  # fmt: skip
     assert fit.returncode == 0
     assert json.loads((folder / "x.json").read_text())["format"] == "cstree-model"
+
+
+def test_a_rule_that_no_tree_meets_does_not_lose_the_front(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = load_heart().data.assign(y=load_heart().target)
+    source, model = tmp_path / "heart.csv", tmp_path / "model.json"
+    table.to_csv(source, index=False)
+    arguments = ["fit", str(source), "--target", "y", "--seconds", "0.2", "-o", str(model)]
+    assert main([*arguments, "--select", "max_misclassification_cost=-1"]) == 2
+    assert "least total cost is taken instead" in capsys.readouterr().err
+    kept = load_model(model)
+    assert kept.selected_ == kept.front_.select("total_cost")

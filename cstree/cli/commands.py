@@ -32,6 +32,7 @@ from cstree.plot.tree import render_tree
 __all__ = ["INTERRUPTED", "demo", "draw", "fit", "front", "predict"]
 
 INTERRUPTED = 130
+UNMET = 2
 _COMPILES = "The first run after an installation compiles the search first, which takes some seconds."
 
 
@@ -47,7 +48,7 @@ def demo(arguments: argparse.Namespace) -> int:
     )
     # Short paths of well-filled branches are easy to read; random first trees spare compiling the grower.
     options = {"max_depth": 4, "min_support": 5, "seeds": None}
-    model, interrupted = _fit_pareto(heart.data, heart.target, heart.costs, arguments, **options)
+    model, status = _fit_pareto(heart.data, heart.target, heart.costs, arguments, **options)
     written = [folder / "front.csv", folder / "model.json"]
     write_csv(model.front_.to_frame(), written[0])
     save_model(model, written[1])
@@ -58,7 +59,7 @@ def demo(arguments: argparse.Namespace) -> int:
         print(f"  {path}")
     if folder / "front.html" in written:
         print(f"Open {folder / 'front.html'} in a browser and click a point.")
-    return INTERRUPTED if interrupted else 0
+    return status
 
 
 def _draw_what_can_be(model: Any, folder: Path, title: str) -> list[Path]:
@@ -97,11 +98,11 @@ def fit(arguments: argparse.Namespace) -> int:
     costs = CostModel.from_toml(arguments.costs) if arguments.costs else None
     if arguments.method == "greedy":
         _refuse(arguments, ("select", "seconds"), "nnia")
-        model, interrupted = _fit_greedy(X, y, costs, arguments), False
+        model, status = _fit_greedy(X, y, costs, arguments), 0
     else:
         _refuse(arguments, ("criterion",), "greedy")
         print(_COMPILES, file=sys.stderr, flush=True)
-        model, interrupted = _fit_pareto(
+        model, status = _fit_pareto(
             X,
             y,
             costs,
@@ -115,7 +116,7 @@ def fit(arguments: argparse.Namespace) -> int:
     save_model(model, arguments.output)
     print_model(model)
     print(f"\nWritten: {arguments.output}")
-    return INTERRUPTED if interrupted else 0
+    return status
 
 
 def _fit_greedy(X: pd.DataFrame, y: pd.Series, costs: CostModel | None, arguments: argparse.Namespace) -> Any:
@@ -132,21 +133,27 @@ def _given(**options: Any) -> dict[str, Any]:
 
 def _fit_pareto(
     X: pd.DataFrame, y: Any, costs: CostModel | None, arguments: argparse.Namespace, **options: Any
-) -> tuple[Any, bool]:
-    """Search; after Ctrl-C return what was found until then, and True."""
+) -> tuple[Any, int]:
+    """Search; return the model and the exit code: also after Ctrl-C, or where no tree meets the rule."""
     model = ParetoTreeClassifier(costs, random_state=arguments.seed, **options)
     if arguments.seconds is not None:  # the clock alone ends the search
         model.set_params(time_budget=arguments.seconds, generations=None, patience=None)
     model.set_params(verbose=int(sys.stderr.isatty()))
-    interrupted = False
+    status = 0
     try:
         model.fit(X, y)
     except KeyboardInterrupt:
         if not hasattr(model, "front_"):
             raise
         print("cstree: interrupted; writing what was found", file=sys.stderr)
-        interrupted = True
-    return model.set_params(verbose=0), interrupted  # the same file, whatever the terminal
+        status = INTERRUPTED
+    except ValueError as error:
+        if not hasattr(model, "front_"):
+            raise
+        # The search is done, only no tree meets the rule: its front is not thrown away.
+        print(f"cstree: {one_line(error)} The tree of least total cost is taken instead.", file=sys.stderr)
+        model, status = model.choose("total_cost"), UNMET
+    return model.set_params(verbose=0), status  # the same file, whatever the terminal
 
 
 def predict(arguments: argparse.Namespace) -> int:

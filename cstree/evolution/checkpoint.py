@@ -70,7 +70,10 @@ class Checkpoint:
         if not self.path.exists():
             return False
         try:
-            with np.load(io.BytesIO(self.path.read_bytes()), allow_pickle=False) as stored:
+            content = io.BytesIO(self.path.read_bytes())
+            if not zipfile.is_zipfile(content):
+                raise ValueError("it was cut off, or is no checkpoint")
+            with np.load(content, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             found = arrays["search"].tobytes().decode()
             if found == _fingerprint(islands):
