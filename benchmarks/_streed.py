@@ -48,12 +48,12 @@ KNOWN_FRONTS = {
 
 @dataclass
 class Table:
-    """A training table with costs.
+    """A training table with costs, its columns called x0, x1, ...
 
     ``attributes`` maps a name to its price, its discount, its group or None, and its columns.
     """
 
-    X: pd.DataFrame
+    X: NDArray[np.float64]
     y: NDArray[np.int64]
     matrix: list[list[float]]
     attributes: dict[str, dict[str, Any]]
@@ -79,7 +79,7 @@ class Table:
         """The table encoded for a search; a split needs one case in each branch."""
         schema = FeatureSchema.infer(self.X, max_bins=self.max_bins)
         dataset = Dataset(schema, schema.encode(self.X), self.y.astype(np.int32), len(self.matrix))
-        costs = self.costs().bind(list(self.X.columns), list(range(len(self.matrix))))
+        costs = self.costs().bind([f"x{j}" for j in range(self.X.shape[1])], list(range(len(self.matrix))))
         return TreeProblem(dataset, costs, max_depth, 1, 2**max_depth)
 
 
@@ -92,28 +92,28 @@ def load(name: str, level: str) -> Table:
     """Training cases of the first split of a set."""
     about = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
     frame = pd.read_csv(FOLDER / f"{name}.csv.gz").iloc[: about["split"]["train_rows"]]
+    y = frame.pop("target").to_numpy()
+    place = {column: f"x{j}" for j, column in enumerate(frame.columns)}
     attributes = {
         attribute: {
             "cost": values["cost"],
             "discount": values["discount"],
             "group": values.get("group"),
-            "columns": values["columns"],
+            "columns": [place[column] for column in values["columns"]],
         }
         for attribute, values in about["attributes"].items()
     }
-    y = frame.pop("target").to_numpy()
-    return Table(frame, y, about["misclassification"][level], attributes)
+    return Table(frame.to_numpy(dtype=np.float64), y, about["misclassification"][level], attributes)
 
 
 def breast_cancer(cuts: int = 3) -> Table:
     """Scikit-learn's table with so many cuts a feature; the prices are made up, 1 to 7 a feature."""
     from sklearn.datasets import load_breast_cancer
 
-    data = load_breast_cancer(as_frame=True)
-    names = list(data.data.columns)
-    prices = [1.0 + 7 * j % 13 / 2 for j in range(len(names))]
+    X, y = load_breast_cancer(return_X_y=True)
+    prices = [1.0 + 7 * j % 13 / 2 for j in range(X.shape[1])]
     attributes = {
-        name: {"cost": price, "discount": price, "group": None, "columns": [name]}
-        for name, price in zip(names, prices, strict=True)
+        f"x{j}": {"cost": price, "discount": price, "group": None, "columns": [f"x{j}"]}
+        for j, price in enumerate(prices)
     }
-    return Table(data.data, data.target.to_numpy(), [[0.0, 50.0], [200.0, 0.0]], attributes, cuts + 1)
+    return Table(X, y, [[0.0, 50.0], [200.0, 0.0]], attributes, cuts + 1)

@@ -1,10 +1,10 @@
 """Complete fronts against pystreed, whose optimal trees for weighted sums give the supported points only.
 
-Both in one process. Ours: `fit` from the raw table to the labelled trees of the complete front. The peer:
-the time of its `fit` alone, summed over a dichotomic sweep (extremes first, then between neighbours the
-weights normal to their connection, until nothing new appears). Wanted: at depth 4 a fifteenth of its time on
-each set and a thirtieth in the geometric mean, at depth 5 a twentieth on each. Needs ``pip install
-pystreed`` and the sets of ``_streed.py``.
+Both in one process, from arrays of numbers. Ours: `fit` from the table to the labelled trees of the
+complete front. The peer: the time of its `fit` alone, on columns made binary before, summed over a
+dichotomic sweep (extremes first, then between neighbours the weights normal to their connection, until
+nothing new appears). Wanted: at depth 4 a fifteenth of its time on each set and a thirtieth in the geometric
+mean, at depth 5 a twentieth on each. Needs ``pip install pystreed`` and the sets of ``_streed.py``.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Peer:
         codes, candidates = problem.dataset.codes, problem.candidates
         owner_of = {c: name for name, about in table.attributes.items() for c in about["columns"]}
         binary = codes[candidates.feature] > candidates.cut[:, None]
-        owner = [owner_of[table.X.columns[j]] for j in candidates.feature]
+        owner = [owner_of[f"x{j}"] for j in candidates.feature]
         return cls(
             np.ascontiguousarray(binary.T, dtype=np.intc),
             table.y.astype(np.int32),

@@ -20,36 +20,39 @@ _LEAF, _SECOND_TEST = -1, -2
 
 
 @lean_kernel
-def unfold(c, v, r, entry, point, out):  # type: ignore[no-untyped-def]
-    """Write the tree of one point as a preorder of candidates, -1 for a leaf.
+def unfold(c, v, r, entry, out, n_nodes):  # type: ignore[no-untyped-def]
+    """Write the trees of all points of a front as preorders of candidates, -1 for a leaf.
 
     Parameters
     ----------
     c : Cases
     v : Fronts
     r : Room
-    entry, point : int
-        Which front, and which of its points; entry -1 is a leaf.
-    out : int32, filled
-
-    Returns
-    -------
-    int
-        Number of nodes.
+    entry : int
+        Which front; -1 is a leaf.
+    out : int32 (points, most nodes), filled
+    n_nodes : int64 (points,), filled
     """
+    for point in range(n_nodes.shape[0]):
+        n_nodes[point] = unfold_one(c, v, r, entry, point, out)
+
+
+@inlined_kernel
+def unfold_one(c, v, r, entry, row, out):  # type: ignore[no-untyped-def]
+    """Write one tree to a row of ``out``; return its number of nodes."""
     n = 0
     top = 0
-    push(r, 0, entry, point, 0, -1, 0)
+    push(r, 0, entry, row, 0, -1, 0)
     while top >= 0:
         entry, point, depth = r.stack[top, 0], r.stack[top, 1], r.stack[top, 2]
         if entry != _LEAF:
             take_branch(c, r, depth, r.stack[top, 3], r.stack[top, 4])
         top -= 1
-        out[n] = -1
+        out[row, n] = -1
         if entry == _SECOND_TEST:
-            out[n] = best_second_test(c, r, point, depth)
-            out[n + 1] = -1
-            out[n + 2] = -1
+            out[row, n] = best_second_test(c, r, point, depth)
+            out[row, n + 1] = -1
+            out[row, n + 2] = -1
             n += 2
         elif entry >= 0:
             code = v.points[v.start[entry] + point, CODE]
@@ -66,7 +69,7 @@ def unfold(c, v, r, entry, point, out):  # type: ignore[no-untyped-def]
                     right_entry = _SECOND_TEST if right > 0 else _LEAF
                     left -= 1
                     right -= 1
-                out[n] = test
+                out[row, n] = test
                 push(r, top + 1, right_entry, right, depth + 1, test, 1)
                 push(r, top + 2, left_entry, left, depth + 1, test, 0)
                 top += 2
@@ -139,33 +142,36 @@ def add_up_branch(c, r, candidate, depth, flip):  # type: ignore[no-untyped-def]
 
 
 @lean_kernel
-def count_nodes(c, r, tests, counts, sizes):  # type: ignore[no-untyped-def]
-    """Cases of each group at every node of a tree, and nodes of every subtree.
+def count_nodes(c, r, starts, tests, counts, sizes):  # type: ignore[no-untyped-def]
+    """Cases of each group at every node of many trees, and nodes of every subtree.
 
     Parameters
     ----------
     c : Cases
     r : Room
-    tests : int32 (n_nodes,)
-        Preorder of candidates, -1 for a leaf.
-    counts : int64 (n_nodes, G), filled
-    sizes : int32 (n_nodes,), filled
+    starts : int64 (trees + 1,)
+        First node of each tree.
+    tests : int32 (nodes,)
+        Preorders of candidates, -1 for a leaf.
+    counts : int64 (nodes, G), filled
+    sizes : int32 (nodes,), filled
     """
-    push(r, 0, 0, 0, 0, -1, 0)
-    top = 0
-    for node in range(tests.shape[0]):
-        depth = r.stack[top, 2]
-        take_branch(c, r, depth, r.stack[top, 3], r.stack[top, 4])
-        top -= 1
-        for g in range(c.group_start.shape[0] - 1):
-            count = np.int64(0)
-            for w in range(c.group_start[g], c.group_start[g + 1]):
-                count += popcount(r.words[depth, w])
-            counts[node, g] = count
-        if tests[node] >= 0:
-            push(r, top + 1, 0, 0, depth + 1, tests[node], 1)
-            push(r, top + 2, 0, 0, depth + 1, tests[node], 0)
-            top += 2
+    for tree in range(starts.shape[0] - 1):
+        push(r, 0, 0, 0, 0, -1, 0)
+        top = 0
+        for node in range(starts[tree], starts[tree + 1]):
+            depth = r.stack[top, 2]
+            take_branch(c, r, depth, r.stack[top, 3], r.stack[top, 4])
+            top -= 1
+            for g in range(c.group_start.shape[0] - 1):
+                count = np.int64(0)
+                for w in range(c.group_start[g], c.group_start[g + 1]):
+                    count += popcount(r.words[depth, w])
+                counts[node, g] = count
+            if tests[node] >= 0:
+                push(r, top + 1, 0, 0, depth + 1, tests[node], 1)
+                push(r, top + 2, 0, 0, depth + 1, tests[node], 0)
+                top += 2
     for node in range(tests.shape[0] - 1, -1, -1):
         sizes[node] = 1
         if tests[node] >= 0:

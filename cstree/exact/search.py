@@ -167,7 +167,7 @@ class _Run:
     def search(self, callback: Callable[[Progress], None] | None) -> None:
         """Solve depth after depth, so that a search which is stopped knows a complete front at least."""
         self._advance(0)  # compiles, so that the clock below counts searching alone
-        begin = time.perf_counter()
+        begin = reported = time.perf_counter()
         work = _FIRST_WORK
         for depth in self._depths():
             self.counters[DEPTH] = depth
@@ -175,15 +175,20 @@ class _Run:
             while outcome != DONE:
                 started = time.perf_counter()
                 outcome = self._advance(work)
-                self.seconds = time.perf_counter() - begin
+                now = time.perf_counter()
+                self.seconds = now - begin
                 if outcome == DONE:
                     self.complete_depth = depth
                     self.entry = int(self.counters[ROOT])
                 elif outcome == MORE:
-                    work = self._next_work(work, time.perf_counter() - started)
-                if callback is not None:
+                    work = self._next_work(work, now - started)
+                stopped = self._is_stopped()
+                if callback is not None and (
+                    self.is_complete or stopped or now - reported >= _SECONDS_PER_CALL
+                ):
                     callback(self._progress())
-                if self._is_stopped():
+                    reported = now
+                if stopped:
                     return
 
     def _depths(self) -> list[int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -80,20 +80,17 @@ class TreeBuilder:
     def preorders(self, solved: Solved, entry: int) -> list[NDArray[np.int32]]:
         """Candidates of every tree of a solved front in preorder, -1 for leaves; entry -1: one leaf."""
         fronts = Fronts(*(getattr(solved, name) for name in Fronts._fields))
-        out = np.empty(self.most_nodes, np.int32)
-        return [
-            out[: unfold(self.cases, fronts, self.room, entry, point, out)].copy()
-            for point in range(int(solved.length[entry]) if entry >= 0 else 1)
-        ]
+        n_nodes = np.zeros(int(solved.length[entry]) if entry >= 0 else 1, np.int64)
+        out = np.empty((len(n_nodes), self.most_nodes), np.int32)
+        unfold(self.cases, fronts, self.room, entry, out, n_nodes)
+        return [row[:n] for row, n in zip(out, n_nodes.tolist(), strict=True)]
 
     def trees(self, preorders: list[NDArray[np.int32]]) -> list[Tree]:
         """Build the trees with supports, weights, label costs and answers."""
-        kinds = [self.problem.dataset.schema[int(j)].kind for j in range(len(self.problem.dataset.schema))]
-        numeric = np.array([kinds[int(j)] == "numeric" for j in self.candidates.feature] + [True])
         # Weights may be rounded for the search, and categories need a look at every node's cases.
         if self.arrays.kind != GROUPED or self.problem.dataset.weight is not None:
             return [self._labelled(tests) for tests in preorders]
-        plain = [bool(numeric[tests].all()) for tests in preorders]
+        plain = [bool(self._is_numeric[tests].all()) for tests in preorders]
         together = iter(self._counted([t for t, is_plain in zip(preorders, plain, strict=True) if is_plain]))
         return [
             next(together) if is_plain else self._labelled(tests)
@@ -118,18 +115,13 @@ class TreeBuilder:
         tests = np.concatenate(preorders)
         counts = np.zeros((len(tests), len(self.arrays.group_weight)), np.int64)
         size = np.zeros(len(tests), np.int32)
-        for start, stop in itertools.pairwise(starts):
-            count_nodes(self.cases, self.room, tests[start:stop], counts[start:stop], size[start:stop])
+        count_nodes(self.cases, self.room, starts, tests, counts, size)
         columns = self._columns(tests, counts, size)
         for column in columns.values():
             column.flags.writeable = False
-        nothing = np.empty(0, np.int32)
         return [
-            Tree(
-                branch_of_category=nothing,
-                **{name: column[start:stop] for name, column in columns.items()},
-            )
-            for start, stop in itertools.pairwise(starts)
+            Tree.of_arrays({name: column[start:stop] for name, column in columns.items()})
+            for start, stop in pairwise(starts.tolist())
         ]
 
     def _columns(
@@ -153,6 +145,7 @@ class TreeBuilder:
             "size": size,
             "missing_branch": np.where(split, missing, 0).astype(np.int32),
             "table_start": np.full(len(tests), -1, np.int32),
+            "branch_of_category": np.empty(0, np.int32),
             "answer": least_costly(label_cost),
             "support": support,
             "class_weight": weight,
@@ -162,20 +155,25 @@ class TreeBuilder:
     @cached_property
     def _splits(self) -> dict[str, NDArray]:
         """Feature, threshold and missing branch of each candidate; the last entry is for leaves."""
-        n = len(self.candidates.feature)
-        found = {
-            "feature": np.append(self.candidates.feature, -1).astype(np.int32),
-            "threshold": np.full(n + 1, np.nan),
-            "missing_branch": np.zeros(n + 1, np.int32),
-            "has_missing": np.zeros(n + 1, np.bool_),
+        schema, listed = self.problem.dataset.schema, self.problem.candidates
+        features = self.candidates.feature.tolist()
+        numeric = self._is_numeric[:-1]
+        rows = np.where(numeric, self.candidates.test, len(listed))
+        cuts = np.append(listed.cut, 0)[rows].tolist()
+        thresholds = [
+            schema[j].cuts[cut] if is_numeric else np.nan
+            for j, cut, is_numeric in zip(features, cuts, numeric.tolist(), strict=True)
+        ]
+        left = np.append(listed.missing_left, False)[rows]
+        return {
+            "feature": np.array([*features, -1], np.int32),
+            "threshold": np.array([*thresholds, np.nan], np.float64),
+            "missing_branch": np.append(~left, False).astype(np.int32),
+            "has_missing": np.array([schema[j].has_missing for j in features] + [False]),
         }
-        listed = self.problem.candidates
-        rows = self.candidates.test
-        for j in np.unique(self.candidates.feature):
-            feature = self.problem.dataset.schema[int(j)]
-            of_feature = np.flatnonzero(self.candidates.feature == j)
-            found["has_missing"][of_feature] = feature.has_missing
-            if feature.kind == "numeric":
-                found["threshold"][of_feature] = np.asarray(feature.cuts)[listed.cut[rows[of_feature]]]
-                found["missing_branch"][of_feature] = ~listed.missing_left[rows[of_feature]]
-        return found
+
+    @cached_property
+    def _is_numeric(self) -> NDArray[np.bool_]:
+        """Whether a candidate is a cut; the last entry is for leaves."""
+        schema = self.problem.dataset.schema
+        return np.array([schema[j].kind == "numeric" for j in self.candidates.feature.tolist()] + [True])

@@ -48,11 +48,12 @@ class Progress:
 
 def reference_point(problem: TreeProblem) -> NDArray[np.float64]:
     """Best misclassification cost without tests, and the price of buying every test of the table."""
-    leaf = problem.tree(np.array([-1], np.int32), np.zeros(1, np.uint64))
+    dataset = problem.dataset
+    answers = dataset.weights() @ dataset.case_costs(problem.costs.matrix)
     paid: set[int] = set()
     price = 0.0
-    for feature in range(len(problem.dataset.schema)):
+    for feature in range(len(dataset.schema)):
         for step, amount in problem.costs.newly_paid(feature, paid):
             price += amount
             paid.add(step)
-    return np.array([leaf.label_cost[0].min() / problem.dataset.total_weight, price])
+    return np.array([answers.min() / dataset.total_weight, price])

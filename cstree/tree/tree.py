@@ -224,6 +224,13 @@ class Tree:
         return cls(**arrays)
 
     @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Tree:
+        """Make a tree of arrays that are contiguous, read-only and of the right dtypes; none is checked."""
+        tree = object.__new__(cls)
+        tree.__dict__.update(arrays)
+        return tree
+
+    @classmethod
     def single_leaf(
         cls, answer: int, support: int, class_weight: NDArray[np.float64], label_cost: NDArray[np.float64]
     ) -> Tree:

@@ -115,6 +115,20 @@ def test_deeper_fronts_agree_with_the_plain_recursion(seed: int) -> None:
     assert front.info["candidates"] == len(splits)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_trees_built_together_are_those_built_one_by_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem, _ = random_problem(rng, n_rows=(5, 60), weighted=False, example_costs=False, categorical=False)
+    problem = with_limits(problem, 3, int(rng.integers(0, 3)))
+    front = ExactSearch().run(problem)
+    for tree in front.trees:
+        found = problem.encode_tree(tree)
+        assert found is not None
+        again = problem.tree(*found)
+        assert tree.depth == again.depth
+        assert tree.same_as(again)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_subsets_of_many_categories_are_enumerated(seed: int) -> None:
     rng = np.random.default_rng(seed)
