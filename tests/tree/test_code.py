@@ -389,7 +389,7 @@ def test_what_sql_cannot_say(value: Any) -> None:
 
 
 def test_python_says_what_sql_cannot() -> None:
-    X = pd.DataFrame({"half \ud800": pd.Series(["\ud800", "nul \0", math.inf, -math.inf] * 10, dtype=object)})
+    X = pd.DataFrame({"half \ud800": pd.Series(["\ud800", "nul \0", 1e308, -1e308] * 10, dtype=object)})
     y = [0, 1, 2, 3] * 10
     model = GreedyTreeClassifier(categorical_features=[0], max_bins=None).fit(X, y)
     predict = function(model.export_python())
