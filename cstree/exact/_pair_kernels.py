@@ -200,19 +200,23 @@ def insert_roots(t, f, d, r, g, level, n_prices, worst):  # type: ignore[no-unty
     """Insert all trees of depth one and two into the front of a node, cheap roots first."""
     for i in range(f.size[level, PANELS]):
         r.place[natural(f.alive[level, i])] = i
+    at = natural(0)
     for j in range(f.size[level, PANELS]):
         i = natural(d.order[level, natural(j)])
         panel = natural(f.alive[level, i])
         base = f.size[level, WEIGHT] * d.pay[level, panel]
         n_extra = -1
-        for b in range(f.first[level, i], f.first[level, i + 1]):
+        last = f.first[level, i + 1]
+        for b in range(f.first[level, i], last):
             b = natural(b)
             most = np.int64(r.best[0, n_prices, b]) + np.int64(r.best[1, n_prices, b])
-            at = last_not_dearer(g, level, base, 0)
+            at = last_not_dearer(g, level, base, at)
             if is_beaten(g, level, at, worst - most, base):
                 continue
             if n_extra < 0:
-                n_extra = list_cheaper(t, d, r, level, panel) if n_prices > 0 else 0
+                n_extra = 0
+                if n_prices > 0:
+                    n_extra = list_cheaper(t, d, r, level, panel, last - f.first[level, i] == 1)
             for branch in range(2):
                 weight = f.weight[level, b] if branch == 0 else f.size[level, WEIGHT] - f.weight[level, b]
                 r.list_length[branch] = list_branch(r, branch, b, n_prices, n_extra, weight)
@@ -247,15 +251,18 @@ def insert_root(r, g, level, b, base, worst, at):  # type: ignore[no-untyped-def
 
 
 @inlined_kernel
-def list_cheaper(t, d, r, level, panel):  # type: ignore[no-untyped-def]
-    """List the panels that get cheaper once ``panel`` is paid, cheapest first; return their number."""
+def list_cheaper(t, d, r, level, panel, alone):  # type: ignore[no-untyped-def]
+    """List the panels that get cheaper once ``panel`` is paid, cheapest first; return their number.
+
+    The panel itself is then free, which is of no use to a single candidate (``alone``).
+    """
     n = 0
     for e in range(t.sharer_start[panel], t.sharer_start[panel + 1]):
         other = natural(t.sharer[natural(e)])
         i = r.place[other]
-        if i < 0:
+        if i < 0 or (other == panel and alone):
             continue
-        price = price_after(t, d, level, other, panel)
+        price = np.int64(0) if other == panel else price_after(t, d, level, other, panel)
         if price < d.pay[level, other]:
             j = natural(n)
             while j > 0 and r.extra[natural(j - 1), _PRICE] > price:

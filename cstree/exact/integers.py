@@ -13,6 +13,8 @@ __all__ = ["IntegerScale", "as_integers", "fit_integers"]
 _MOST_DECIMALS = 9
 # A product of two decimals differs from the decimal it stands for by its rounding.
 _ROUNDING = 2.0**-50
+# Figures that need more than this to become integers are next to nothing.
+_MOST_DOUBLINGS = 900.0
 
 
 class IntegerScale(NamedTuple):
@@ -48,7 +50,7 @@ def fit_integers(figures: ArrayLike, total: float, largest: int) -> IntegerScale
             if total * scale / divisor <= largest:
                 return IntegerScale(scale, divisor, True)
             break
-    scale = 2.0 ** np.floor(np.log2(largest / max(total, size)) - 1.0)
+    scale = 2.0 ** min(np.floor(np.log2(largest) - np.log2(max(total, size)) - 1.0), _MOST_DOUBLINGS)
     whole = values * scale
     return IntegerScale(float(scale), 1, bool((np.rint(whole) == whole).all()))
 
