@@ -6,8 +6,10 @@ in a file called ``_kernels.py``; nothing else imports numba.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,17 +33,32 @@ __all__ = [
 ]
 
 
-def _cache_folder() -> Path | None:
-    """Folder for machine code, named by what all kernel files hold; None where none can be made.
+_PACKAGE = Path(__file__).resolve().parent
+_IMPORT = re.compile(r"^(?:from|import) cstree\.([\w.]+)", re.MULTILINE)
+
+
+@functools.cache
+def _kernel_files(path: Path) -> frozenset[Path]:
+    """Find the kernel files that a file of kernels imports, directly or through others; itself included."""
+    found = {path}
+    for module in _IMPORT.findall(path.read_text(encoding="utf-8")):
+        imported = _PACKAGE.joinpath(*module.split(".")).with_suffix(".py")
+        if imported.name.endswith("_kernels.py") or imported.parent == _PACKAGE:
+            found |= _kernel_files(imported)
+    return frozenset(found)
+
+
+@functools.cache
+def _cache_folder(path: Path) -> Path | None:
+    """Folder for the machine code of a file, named by what it and the kernels it calls hold.
 
     numba renews a function when its own file changes, not when a kernel that it calls in another file
-    does: after an upgrade old and new machine code would mix.
+    does: after an upgrade old and new machine code would mix. None where no folder can be made.
     """
-    package = Path(__file__).resolve().parent
     digest = hashlib.sha256()
-    for path in sorted([*package.glob("_[a-z]*.py"), *package.rglob("*_kernels.py")]):
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
-    base = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else package / "__pycache__"
+    for file in sorted(_kernel_files(path)):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    base = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else _PACKAGE / "__pycache__"
     for candidate in (base, Path.home() / ".cache" / "cstree"):
         folder = candidate / f"kernels-{digest.hexdigest()[:16]}"
         try:
@@ -53,15 +70,13 @@ def _cache_folder() -> Path | None:
     return None
 
 
-_FOLDER = _cache_folder()
-
-
 def _compile_cached(function: Any, **options: Any) -> Any:
     """Compile with numba's cache in the folder of this state of the kernels."""
+    folder = _cache_folder(Path(function.__code__.co_filename))
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = "" if _FOLDER is None else str(_FOLDER)
+    numba.config.CACHE_DIR = "" if folder is None else str(folder)
     try:
-        return numba.njit(cache=_FOLDER is not None, **options)(function)
+        return numba.njit(cache=folder is not None, **options)(function)
     finally:
         numba.config.CACHE_DIR = before
 
@@ -85,7 +100,7 @@ def lean_kernel(function: _Function) -> _Function:
 
 def compiled_before(function: Any) -> bool:
     """Whether a kernel's machine code is in memory or in the cache on disk."""
-    if function.signatures or _FOLDER is None:
+    if function.signatures or function.stats.cache_path is None:
         return bool(function.signatures)
     folder = Path(function.stats.cache_path)
     return any(folder.glob(f"*.{function.py_func.__qualname__}-*.nbc"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 import subprocess
 import sys
@@ -52,34 +53,41 @@ def test_compiled_before() -> None:
     assert compiled_before(add_one)
 
 
-def test_machine_code_is_kept_apart_by_what_the_kernel_files_hold(tmp_path: Path) -> None:
-    code = "from cstree._numba import _FOLDER; print(_FOLDER.name)"
+def test_machine_code_is_kept_apart_by_what_the_kernels_and_those_they_call_hold(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from cstree._numba import _cache_folder;"
+        "print([_cache_folder(Path('cstree', *file).resolve()).name for file in FILES])"
+    ).replace("FILES", "(('evolution', '_kernels.py'), ('greedy', '_kernels.py'))")
     copy = tmp_path / "cstree"
     shutil.copytree(Path(cstree.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__", "data"))
 
-    def folder() -> str:
+    def folders() -> list[str]:
         # The files alone decide, so the package's front, which needs everything, stays out.
         (copy / "__init__.py").write_text("")
         run = subprocess.run(
             [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
         )
-        return run.stdout.strip()
+        return ast.literal_eval(run.stdout)
 
-    before = folder()
-    assert folder() == before
-    kernels = copy / "tree" / "_bit_kernels.py"
-    kernels.write_text(kernels.read_text() + "\n# changed\n")
-    assert folder() != before
+    before = folders()
+    assert folders() == before
+    called = copy / "tree" / "_bit_kernels.py"
+    called.write_text(called.read_text() + "\n# changed\n")
+    after = folders()
+    assert after[0] != before[0]  # the search calls these kernels
+    assert after[1] == before[1]  # greedy growth does not
 
 
 def test_a_folder_that_cannot_be_written_gives_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache_folder = _numba._cache_folder.__wrapped__
+    here = Path(__file__)
     blocked = tmp_path / "blocked"
     blocked.write_text("a file, not a folder")
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(blocked))
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    folder = _numba._cache_folder()
+    folder = cache_folder(here)
     assert folder is not None
     assert folder.is_relative_to(tmp_path / ".cache" / "cstree")
     (tmp_path / "home").write_text("")
     monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
-    assert _numba._cache_folder() is None
+    assert cache_folder(here) is None
