@@ -7,6 +7,9 @@ from cstree.evolution.classifier import ParetoTreeClassifier
 from cstree.greedy.classifier import GreedyTreeClassifier
 from cstree.pareto.front import Front
 from cstree.persistence import load_model, save_model
+from cstree.sampling.proportionate import CostProportionateSampler
+from cstree.sampling.rebalance import RebalanceSampler
+from cstree.sampling.sizes import CostOverSampler, CostUnderSampler
 
 try:
     __version__ = version("cstree")
@@ -15,10 +18,14 @@ except PackageNotFoundError:  # run from a source tree that was never installed
 
 __all__ = [
     "CostModel",
+    "CostOverSampler",
+    "CostProportionateSampler",
+    "CostUnderSampler",
     "FeatureTest",
     "Front",
     "GreedyTreeClassifier",
     "ParetoTreeClassifier",
+    "RebalanceSampler",
     "load_model",
     "save_model",
 ]

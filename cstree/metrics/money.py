@@ -223,7 +223,7 @@ def _case_prices(model: Any, X: Any, costs: Any) -> NDArray[np.float64]:
         if hasattr(last, "best_estimator_"):
             last = last.best_estimator_
         elif isinstance(last, Pipeline):
-            table = last[:-1].transform(table) if len(last) > 1 else table
+            table = _before_last(last, table)
             last = last[-1]
         else:
             price = _price_of_all(costs, X) if priced else 0.0
@@ -231,6 +231,14 @@ def _case_prices(model: Any, X: Any, costs: Any) -> NDArray[np.float64]:
     if priced and "costs" in inspect.signature(last.test_cost).parameters:
         return np.asarray(last.test_cost(table, costs=costs), dtype=np.float64)
     return np.asarray(last.test_cost(table), dtype=np.float64)
+
+
+def _before_last(pipeline: Pipeline, X: Any) -> Any:
+    """Transform a table as a pipeline does before its last step; samplers sleep except in training."""
+    for _, step in pipeline.steps[:-1]:
+        if step not in (None, "passthrough") and not hasattr(step, "fit_resample"):
+            X = step.transform(X)
+    return X
 
 
 def _last_step(model: Any) -> Any:

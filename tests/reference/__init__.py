@@ -14,4 +14,5 @@ from .exact import *  # noqa: F403
 from .grower import *  # noqa: F403
 from .pareto import *  # noqa: F403
 from .pruning import *  # noqa: F403
+from .sampling import *  # noqa: F403
 from .tree import *  # noqa: F403
