@@ -37,10 +37,11 @@ class ParetoTreeClassifier(TreeClassifier):
     ----------
     costs : CostModel or None, default=None
         What mistakes and tests cost. None: a mistake costs 1, tests are free.
-    search : "nnia", "exact" or object, default="nnia"
+    search : "nnia", "nsga2", "spea2", "exact" or object, default="nnia"
         How to search. "exact" gives the complete front, for a ``max_depth`` up to 4 or 5 on up to some
         hundred cuts (lower ``max_bins``); of the parameters below it heeds the limits of the trees and
-        ``time_budget``. An object needs ``run(problem, rng, callback) -> Front``.
+        ``time_budget``. "nsga2" and "spea2" take their population size from ``dominant_size`` and have
+        neither islands nor checkpoints. An object needs ``run(problem, rng, callback) -> Front``.
     select : str, mapping or callable, default="total_cost"
         Which tree of the front predicts: "total_cost", "knee", ``{"max_test_cost": x}``,
         ``{"max_misclassification_cost": x}``, ``{"exchange_rate": r}`` or a function of the front.
@@ -272,7 +273,7 @@ class ParetoTreeClassifier(TreeClassifier):
 
     def _starts(self, problem: TreeProblem) -> dict[str, Any]:
         """Seed trees for the search, where it takes some."""
-        if self.search != "nnia" or self.seeds is None:
+        if self.search not in ("nnia", "nsga2", "spea2") or self.seeds is None:
             return {}
         if isinstance(self.seeds, str):
             if self.seeds != "greedy":
@@ -296,13 +297,16 @@ class ParetoTreeClassifier(TreeClassifier):
                     "search='exact' knows the objectives misclassification_cost and test_cost only."
                 )
             return ExactSearch(time_budget=self.time_budget)
-        if self.search != "nnia":
+        if self.search not in ("nnia", "nsga2", "spea2"):
             raise ValueError(
-                f"unknown search {self.search!r}; known are 'nnia' and 'exact', or give a search object."
+                f"unknown search {self.search!r}; known are 'nnia', 'nsga2', 'spea2' and 'exact', or give a "
+                "search object."
             )
         for name in self.objectives:
             if name not in OBJECTIVES:
                 raise ValueError(f"unknown objective {name!r}; known are {list(OBJECTIVES)}.")
+        if self.search != "nnia":
+            return self._genetic_search()
         return NNIA(
             dominant_size=self.dominant_size,
             active_size=self.active_size,
@@ -316,6 +320,21 @@ class ParetoTreeClassifier(TreeClassifier):
             islands=self.islands,
             n_jobs=self.n_jobs,
             checkpoint=self.checkpoint,
+            objectives=tuple(self.objectives),
+        )
+
+    def _genetic_search(self) -> Any:
+        from cstree.evolution.genetic import NSGA2, SPEA2  # loads DEAP, which others need not wait for
+
+        kind = NSGA2 if self.search == "nsga2" else SPEA2
+        return kind(
+            population_size=self.dominant_size,
+            generations=self.generations,
+            time_budget=self.time_budget,
+            patience=self.patience,
+            mutations=self.mutations,
+            recombination=self.recombination,
+            polish=self.polish,
             objectives=tuple(self.objectives),
         )
 

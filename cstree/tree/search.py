@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cstree.pareto.front import Front
+from cstree.tree.evaluation import evaluate, path_costs
 from cstree.tree.problem import TreeProblem
 from cstree.tree.tree import Tree
 
-__all__ = ["Progress", "SearchInterrupted", "reference_point"]
+__all__ = ["Progress", "SearchInterrupted", "reference_point", "tree_objectives"]
 
 
 class SearchInterrupted(KeyboardInterrupt):
@@ -57,3 +59,28 @@ def reference_point(problem: TreeProblem) -> NDArray[np.float64]:
             price += amount
             paid.add(step)
     return np.array([answers.min() / dataset.total_weight, price])
+
+
+def tree_objectives(tree: Tree, problem: TreeProblem, names: Sequence[str]) -> list[float]:
+    """Objectives of a labelled tree on the training cases.
+
+    Parameters
+    ----------
+    tree : Tree
+    problem : TreeProblem
+    names : sequence of str
+        From "misclassification_cost", "test_cost", "n_leaves", "worst_test_cost".
+
+    Returns
+    -------
+    list of float
+        The costs are averages per case, the worst test cost is that of the dearest path.
+    """
+    costs = evaluate(tree, problem.dataset, problem.costs)
+    values = {
+        "misclassification_cost": costs.misclassification_cost,
+        "test_cost": costs.test_cost,
+        "n_leaves": float(tree.n_leaves),
+        "worst_test_cost": float(path_costs(tree, problem.costs).max()),
+    }
+    return [values[name] for name in names]

@@ -1,0 +1,462 @@
+"""DEAP over this package's trees: operators, selections, algorithms and searches."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+import signal
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from deap import algorithms, tools
+from sklearn.base import clone
+
+from cstree import ParetoTreeClassifier
+from cstree.datasets import load_heart
+from cstree.evolution.genetic import NSGA2, SPEA2, Archive
+from cstree.evolution.nnia import MUTATIONS, Progress, SearchInterrupted
+from cstree.evolution.toolbox import Fitness, Individual, TreeToolbox
+from cstree.tree.problem import TreeProblem
+from cstree.tree.search import tree_objectives
+from tests import reference as ref
+from tests.evolution.test_nnia import assert_sound
+from tests.problems import random_preorder, random_problem
+
+SEARCHES = [NSGA2, SPEA2]
+
+
+def sixty_cases() -> TreeProblem:
+    """A problem with room for trade-offs."""
+    return random_problem(np.random.default_rng(8), n_rows=(60, 60), n_features=(4, 4))[0]
+
+
+def evaluated(toolbox: TreeToolbox, n: int) -> list[Individual]:
+    people = toolbox.population(n)
+    for one in people:
+        one.fitness.values = toolbox.evaluate(one)
+    return people
+
+
+def quick(search: type = NSGA2, **options: Any) -> Any:
+    """A small search."""
+    return search(**{"population_size": 20, "generations": 15, **options})
+
+
+def test_operators_keep_every_limit() -> None:
+    applied = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        problem, _ = random_problem(rng, categories=(2, 9))
+        problem = TreeProblem(
+            problem.dataset, problem.costs, seed % 5, 1 + seed % 3, max_leaf_nodes=1 + seed % 7
+        )
+        toolbox = TreeToolbox(problem, rng)
+        people = evaluated(toolbox, 8)
+        for _ in range(40):
+            one, other = (toolbox.clone(people[i]) for i in rng.integers(0, 8, 2))
+            before = one.test.copy()
+            name = str(rng.choice([*MUTATIONS, "mutate", "mate", "polish"]))
+            if name == "mate":
+                changed: tuple[Individual, ...] = toolbox.mate(one, other)
+            elif name == "polish":
+                changed = toolbox.polish(one, people)
+            else:
+                changed = getattr(toolbox, name)(one)
+            assert changed[0] is one
+            for each in changed:
+                assert_sound(each.test, each.mask, problem)
+                assert (each.mask[each.test < 0] == 0).all()
+                each.fitness.values = toolbox.evaluate(each)
+                assert_sound(each.test, each.mask, problem)
+                applied += 1
+            if name == "prune":
+                assert len(one) <= len(before)
+            people[int(rng.integers(8))] = one
+        for one in people:
+            tree = toolbox.tree(one)
+            assert tree.support.min() >= min(problem.min_support, problem.dataset.n_samples)
+            assert tree_objectives(tree, problem, toolbox.objectives) == pytest.approx(
+                list(one.fitness.values), abs=1e-9
+            )
+    assert applied > 1600
+
+
+def test_single_mutations_do_what_their_names_say() -> None:
+    toolbox = TreeToolbox(sixty_cases(), np.random.default_rng(0))
+    seen = dict.fromkeys(MUTATIONS, 0)
+    for _ in range(300):
+        parent = evaluated(toolbox, 1)[0]
+        for name in MUTATIONS:
+            child = getattr(toolbox, name)(toolbox.clone(parent))[0]
+            seen[name] += child != parent
+            if name in ("move_cut", "change_test"):
+                assert np.array_equal(child.test < 0, parent.test < 0)
+            if name == "move_cut":
+                old, new = (toolbox.problem.skeleton(one.test, one.mask).feature for one in (parent, child))
+                assert np.array_equal(old, new)
+            if name == "split_leaf":
+                assert len(child) in (len(parent), len(parent) + 2)
+            if name == "prune":
+                assert len(child) < len(parent) or len(parent) == 1
+    assert min(seen.values()) > 30
+
+
+def test_mate_exchanges_subtrees() -> None:
+    toolbox = TreeToolbox(sixty_cases(), np.random.default_rng(0))
+    different = 0
+    for _ in range(200):
+        first, second = toolbox.population(2)
+        tests = set(first.test.tolist()) | set(second.test.tolist())
+        a, b = toolbox.mate(toolbox.clone(first), toolbox.clone(second))
+        assert set(a.test.tolist()) | set(b.test.tolist()) <= tests
+        different += a != first
+    assert different > 100
+
+
+def test_pruning_alone_prunes_alone() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        problem, _ = random_problem(rng)
+        toolbox = TreeToolbox(problem, rng)
+        genes = random_preorder(problem, rng)
+        both = toolbox.encode(genes)
+        values = toolbox.evaluate(both)
+        support, cost = (toolbox.encode(genes) for _ in range(2))
+        assert toolbox.prune_by_support(support) == (support,)
+        assert toolbox.tree(support).support.min() >= min(problem.min_support, problem.dataset.n_samples)
+        toolbox.prune_by_cost(cost)
+        assert len(cost) <= len(genes[0])
+        toolbox.prune_by_cost(support)
+        assert support == both
+        assert tuple(problem.prune_and_evaluate(*genes)[2]) == values
+
+
+def test_evaluation_without_pruning_by_cost_keeps_splits_that_do_not_pay() -> None:
+    toolbox = TreeToolbox(sixty_cases(), np.random.default_rng(0), prune_by_cost=False)
+    pruned = TreeToolbox(toolbox.problem, toolbox.rng)
+    sizes = []
+    for one in toolbox.population(50):
+        other = toolbox.clone(one)
+        toolbox.evaluate(one)
+        pruned.evaluate(other)
+        sizes.append((len(one), len(other)))
+    assert all(a >= b for a, b in sizes)
+    assert any(a > b for a, b in sizes)
+
+
+def test_individuals_are_copied_pickled_and_compared() -> None:
+    toolbox = TreeToolbox(sixty_cases(), np.random.default_rng(0))
+    for one in evaluated(toolbox, 10):
+        one.age = [3]  # type: ignore[attr-defined]
+        for again in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), toolbox.clone(one)):
+            assert again == one
+            assert again.fitness.values == one.fitness.values
+            assert again.age == [3]
+            again.age.append(4)
+            again.test[0] = -1
+            assert one.age == [3]
+            assert one.test[0] != -1 or len(one) == 1
+    assert isinstance(one.fitness, Fitness)
+    assert one != "a tree"
+    assert "nodes" in repr(one)
+    again = pickle.loads(pickle.dumps(toolbox))
+    assert again.population(2) == toolbox.population(2)
+
+
+def test_subtrees_are_slices() -> None:
+    one = Individual(np.array([4, 2, -1, -1, 3, -1, -1], np.int32), np.zeros(7, np.uint64), Fitness())
+    assert [one.subtree(node) for node in (0, 1, 2, 4)] == [
+        slice(0, 7),
+        slice(1, 4),
+        slice(2, 3),
+        slice(4, 7),
+    ]
+
+
+def test_trees_become_individuals_and_back() -> None:
+    rng = np.random.default_rng(4)
+    problem = sixty_cases()
+    toolbox = TreeToolbox(problem, rng)
+    for one in evaluated(toolbox, 30):
+        again = toolbox.encode(toolbox.tree(one))
+        assert toolbox.tree(again).same_as(toolbox.tree(one))
+    shallow = TreeToolbox(TreeProblem(problem.dataset, problem.costs, 1), rng)
+    deep = next(one for one in toolbox.population(100) if toolbox.tree(one).depth > 1)
+    with pytest.raises(ValueError, match="does not fit the problem"):
+        shallow.encode(toolbox.tree(deep))
+
+
+@pytest.mark.parametrize(
+    ("test", "message"),
+    [
+        ([10**6, -1, -1], "holds test 1000000"),
+        ([-2], "holds test -2"),
+        ([0, -1], "1 branches are missing"),
+        ([-1, -1], "ends before node 1"),
+        ([0] * 200 + [-1] * 201, "more than the"),
+        ([0, 0, 0, 0, 0, -1, -1, -1, -1, -1, -1], "but max_depth is 4"),
+        ([], "one mask per test"),
+    ],
+)
+def test_what_is_no_tree_is_refused_before_compiled_code_reads_it(test: list[int], message: str) -> None:
+    toolbox = TreeToolbox(sixty_cases(), np.random.default_rng(0))
+    broken = Individual(np.array(test, np.int32), np.zeros(len(test), np.uint64), Fitness())
+    for operator in (toolbox.evaluate, toolbox.mutate, toolbox.polish, toolbox.prune, toolbox.tree):
+        with pytest.raises(ValueError, match=message):
+            operator(broken)
+    with pytest.raises(ValueError, match=message):
+        toolbox.mate(broken, toolbox.individual())
+
+
+def test_subsets_of_many_categories_are_checked_too() -> None:
+    rng = np.random.default_rng(0)
+    while True:
+        problem, _ = random_problem(rng, n_rows=(60, 60), categories=(9, 12))
+        if len(problem.arrays.subset_feature):
+            break
+    toolbox = TreeToolbox(problem, rng)
+    code = len(problem.arrays.bits)
+    with pytest.raises(ValueError, match="its mask lies between 1 and"):
+        toolbox.encode((np.array([code, -1, -1], np.int32), np.zeros(3, np.uint64)))
+
+
+def test_statistics_logbook_halls_of_fame_and_deap_algorithms() -> None:
+    toolbox = TreeToolbox(sixty_cases(), np.random.default_rng(0))
+    stats = tools.Statistics(lambda one: one.fitness.values)
+    stats.register("least", np.min, axis=0)
+    best, front = tools.HallOfFame(5), tools.ParetoFront()
+    random.seed(0)
+    people, logbook = algorithms.eaMuPlusLambda(
+        toolbox.population(20), toolbox, 20, 20, 0.4, 0.5, 10, stats=stats, halloffame=front, verbose=False
+    )
+    least = np.array(logbook.select("least"))
+    assert (np.diff(least, axis=0) <= 0).all()
+    assert len(people) == 20
+    algorithms.eaSimple(people, toolbox, 0.5, 0.5, 3, halloffame=best, verbose=False)
+    assert len(best) == 5
+    assert all(ref.nondominated([one.fitness.values for one in front]))
+    found = toolbox.front(front)
+    assert len(found) == len({one.fitness.values for one in front})
+    assert found.objectives == pytest.approx(np.array(sorted({one.fitness.values for one in front})))
+    assert len(pickle.loads(pickle.dumps(front))) == len(front)
+
+
+def nudge(individual: Individual, problem: TreeProblem, rng: np.random.Generator) -> tuple[Individual]:
+    """A user's mutation: move a cut to its neighbour."""
+    node = int(rng.choice(np.flatnonzero(individual.test >= 0), 1)[0]) if len(individual) > 1 else 0
+    row = int(individual.test[node]) + int(rng.choice([-1, 1]))
+    feature = problem.candidates.feature
+    if len(individual) > 1 and 0 <= row < len(feature) and feature[row] == feature[individual.test[node]]:
+        individual.test[node] = row
+    return (individual,)
+
+
+def least_total(individuals: list[Individual], k: int) -> list[Individual]:
+    """A user's selection."""
+    return sorted(individuals, key=lambda one: sum(one.fitness.values))[:k]
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_own_operators_are_the_ones_that_are_called(search: type) -> None:
+    calls = {"mutate": 0, "select": 0}
+
+    def own(toolbox: TreeToolbox) -> None:
+        def counted(individual: Individual) -> tuple[Individual]:
+            calls["mutate"] += 1
+            return nudge(individual, toolbox.problem, toolbox.rng)
+
+        def selected(individuals: list[Individual], k: int) -> list[Individual]:
+            calls["select"] += 1
+            return least_total(individuals, k)
+
+        toolbox.register("mutate", counted)
+        toolbox.register("select", selected)
+
+    problem = sixty_cases()
+    front = quick(search, setup=own, polish=0, patience=None).run(problem, np.random.default_rng(0))
+    assert calls == {"mutate": 15 * 20, "select": 15}
+    assert len(front) > 0
+    plain = quick(search, polish=0, patience=None).run(problem, np.random.default_rng(0))
+    assert not np.array_equal(plain.objectives, front.objectives)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("seed", range(8))
+def test_fronts_say_what_their_trees_cost(search: type, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem, plain = random_problem(rng, categories=(2, 8) if seed % 3 == 0 else None)
+    front = quick(search).run(problem, rng)
+    cases = (ref.plain_rows(plain.frame, problem.dataset.schema), plain.y, ref.plain_costs(problem.costs))
+    for tree, point in zip(front.trees, front.objectives, strict=True):
+        found = ref.evaluate(tree, *cases, plain.weights, plain.example_cost)
+        assert [found.f1, found.f2] == pytest.approx(list(point), abs=1e-9)
+        assert tree.depth <= problem.max_depth
+        assert tree.n_leaves <= problem.max_leaf_nodes
+        assert tree.support.min() >= min(problem.min_support, problem.dataset.n_samples)
+    assert all(ref.nondominated(front.objectives.tolist()))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_any_objectives_any_limits(search: type) -> None:
+    problem = sixty_cases()
+    for names in (
+        ("misclassification_cost",),
+        ("n_leaves", "misclassification_cost"),
+        ("misclassification_cost", "n_leaves", "worst_test_cost"),
+        ("misclassification_cost", "test_cost", "n_leaves", "worst_test_cost"),
+    ):
+        front = quick(search, objectives=names).run(problem, np.random.default_rng(0))
+        assert front.objective_names == names
+        for tree, point in zip(front.trees, front.objectives, strict=True):
+            assert tree_objectives(tree, problem, names) == list(point)
+    for tiny in (
+        TreeProblem(problem.dataset, problem.costs, 0),
+        TreeProblem(problem.dataset, problem.costs, 3, 2, 1),
+    ):
+        front = quick(search).run(tiny, np.random.default_rng(0))
+        assert [tree.n_nodes for tree in front] == [1]
+    alone = quick(search, population_size=1).run(problem, np.random.default_rng(0))
+    assert len(alone) > 0
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_same_seed_same_front_whatever_the_random_module_holds(search: type) -> None:
+    problem = sixty_cases()
+    fronts = []
+    for seed in (0, 1):
+        random.seed(seed)
+        np.random.seed(seed)
+        fronts.append(quick(search).run(problem, np.random.default_rng(3)))
+    first, second = fronts
+    assert np.array_equal(first.objectives, second.objectives)
+    assert all(a.same_as(b) for a, b in zip(first.trees, second.trees, strict=True))
+    assert first.info["search"] == search.name
+    again = copy.deepcopy(quick(search)).run(problem, np.random.default_rng(3))
+    assert np.array_equal(first.objectives, again.objectives)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_the_front_holds_all_that_was_found(search: type) -> None:
+    """Nothing that was evaluated beats the front, though the population forgets."""
+    seen: list[tuple[float, ...]] = []
+
+    def watched(toolbox: TreeToolbox) -> None:
+        evaluate = toolbox.evaluate
+
+        def noted(individual: Individual) -> tuple[float, ...]:
+            seen.append(evaluate(individual))
+            return seen[-1]
+
+        toolbox.register("evaluate", noted)
+
+    front = quick(search, population_size=4, generations=40, setup=watched).run(
+        sixty_cases(), np.random.default_rng(0)
+    )
+    assert front.objectives == pytest.approx(np.unique(ref_front(seen), axis=0))
+
+
+def ref_front(points: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
+    return [point for point, kept in zip(points, ref.nondominated(points), strict=True) if kept]
+
+
+def test_of_equal_points_the_archive_keeps_the_smaller_tree() -> None:
+    small = Individual(np.array([-1], np.int32), np.zeros(1, np.uint64), Fitness((1.0, 1.0)))
+    large = Individual(np.array([0, -1, -1], np.int32), np.zeros(3, np.uint64), Fitness((1.0, 1.0)))
+    archive = Archive(2)
+    assert archive.update([large])
+    assert not archive.update([copy.deepcopy(large)])
+    assert archive.individuals[0] is large
+    assert archive.update([small, large])
+    assert archive.individuals == [small]
+    assert not archive.update([large])
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_stops_and_reports(search: type) -> None:
+    problem = sixty_cases()
+    run = quick(search, generations=7)
+    seen: list[Progress] = []
+    run.run(problem, np.random.default_rng(0), seen.append)
+    assert run.history_ == seen
+    assert (seen[0].generation, seen[-1].generation, seen[-1].evaluations) == (0, 7, 8 * 20)
+    assert seen[-1].hypervolume >= seen[0].hypervolume
+    run = quick(search, generations=None, patience=5)
+    run.run(problem, np.random.default_rng(0))
+    assert run.history_[-1].generation < 2000
+    run = quick(search, generations=None, patience=None, time_budget=0.2)
+    run.run(problem, np.random.default_rng(0))
+    assert run.history_[-1].seconds >= 0.2
+    assert [p.seconds for p in run.history_] == sorted(p.seconds for p in run.history_)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_ctrl_c_keeps_what_was_found(search: type) -> None:
+    run = quick(search, generations=None, patience=None, time_budget=60.0)
+
+    def on_first(progress: Progress) -> None:
+        if progress.generation > 0:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(SearchInterrupted) as caught:
+        run.run(sixty_cases(), np.random.default_rng(0), on_first)
+    assert len(caught.value.front) > 0
+    assert caught.value.front.info["interrupted"]
+
+
+def test_seeds_are_on_the_front_or_beaten() -> None:
+    rng = np.random.default_rng(8)
+    problem = sixty_cases()
+    test, mask, objectives = problem.prune_and_evaluate(*random_preorder(problem, rng))
+    front = quick(generations=0).run(problem, rng, seeds=[(test, mask)])
+    assert (front.objectives <= objectives + 1e-9).all(axis=1).any()
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"population_size": 0}, "population_size must be at least 1"),
+        ({"population_size": 2.5}, "population_size must be a whole number"),
+        ({"generations": -1}, "generations"),
+        ({"generations": None, "patience": None}, "never ends"),
+        ({"recombination": 1.5}, "recombination"),
+        ({"polish": "a"}, "polish"),
+        ({"mutations": ["shrink"]}, "shrink"),
+        ({"objectives": ("size",)}, "size"),
+        ({"setup": 3}, "setup must be a function"),
+    ],
+)
+def test_bad_parameters_are_named(options: dict[str, Any], named: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=named):
+        quick(**options).run(sixty_cases(), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("search", ["nsga2", "spea2"])
+def test_the_classifier_searches_with_it(search: str) -> None:
+    heart = load_heart()
+    model = ParetoTreeClassifier(heart.costs, search=search, generations=10, random_state=0)
+    front = model.fit(heart.data, heart.target).front_
+    assert front.info["search"] == search
+    again = clone(model).fit(heart.data, heart.target)
+    assert np.array_equal(front.objectives, again.front_.objectives)
+    assert model.score(heart.data, heart.target) > 0.7
+    bare = clone(model).set_params(seeds=None).fit(heart.data, heart.target)
+    assert not np.array_equal(front.objectives, bare.front_.objectives)
+    three = clone(model).set_params(objectives=("misclassification_cost", "test_cost", "n_leaves"))
+    assert three.fit(heart.data, heart.target).front_.objectives.shape[1] == 3
+    own = clone(model).set_params(search=NSGA2(population_size=10, generations=3))
+    assert own.fit(heart.data, heart.target).front_.info["generations"] == 3
+
+
+def test_a_classifier_that_searches_otherwise_does_not_load_deap() -> None:
+    code = (
+        "import sys, cstree, cstree.evolution\n"
+        "cstree.ParetoTreeClassifier(generations=1).fit([[0], [1], [2], [3]], [0, 0, 1, 1])\n"
+        "assert 'deap' not in sys.modules\n"
+        "cstree.evolution.NSGA2\n"
+        "assert 'deap' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
