@@ -1,0 +1,23 @@
+"""Committees: boosting, bagging and other methods that combine classifiers."""
+
+from cstree.ensemble.adac import AdaC1Classifier, AdaC2Classifier, AdaC3Classifier
+from cstree.ensemble.adacost import AdaCostClassifier
+from cstree.ensemble.cgada import CGAdaClassifier
+from cstree.ensemble.csa import CSAdaBoostClassifier
+from cstree.ensemble.csb import CSB0Classifier, CSB1Classifier, CSB2Classifier
+from cstree.ensemble.double_base import AdaBoostDBClassifier
+from cstree.ensemble.stumps import Stump
+
+__all__ = [
+    "AdaBoostDBClassifier",
+    "AdaC1Classifier",
+    "AdaC2Classifier",
+    "AdaC3Classifier",
+    "AdaCostClassifier",
+    "CGAdaClassifier",
+    "CSAdaBoostClassifier",
+    "CSB0Classifier",
+    "CSB1Classifier",
+    "CSB2Classifier",
+    "Stump",
+]
