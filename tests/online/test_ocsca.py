@@ -92,8 +92,8 @@ def test_two_of_many_classes_are_the_algorithm_for_two() -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_step_is_the_minimum_of_the_quadratic_program(n_classes: int) -> None:
-    # min ||w - w'||^2 / 2 (many classes: sum ||W_k - W_k'||^2) + cap * slack. The dual, max t l - t^2 q / 2 over
-    # 0 <= t <= cap, is a least squares problem with bounds.
+    # min ||w - w'||^2 / 2 (many classes: sum ||W_k - W_k'||^2) + cap * slack. The dual, max t l - t^2 q / 2
+    # over 0 <= t <= cap, is a least squares problem with bounds.
     rng = np.random.default_rng(0)
     costs = FIVE_TO_ONE if n_classes == 2 else MANY
     kinds = set()
