@@ -3,6 +3,13 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from cstree.costs.model import CostModel, FeatureTest
+from cstree.ensemble.bagging import CostBaggingClassifier
+from cstree.ensemble.metacost import MetaCostClassifier
+from cstree.ensemble.minimum_cost import MinimumCostClassifier
+from cstree.ensemble.multi_subset import MultiSubsetClassifier
+from cstree.ensemble.rescaling import RescalingClassifier
+from cstree.ensemble.threshold import ThresholdMovingClassifier
+from cstree.ensemble.weighting import InstanceWeightingTreeClassifier
 from cstree.evolution.classifier import ParetoTreeClassifier
 from cstree.greedy.classifier import GreedyTreeClassifier
 from cstree.pareto.front import Front
@@ -17,6 +24,7 @@ except PackageNotFoundError:  # run from a source tree that was never installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "CostBaggingClassifier",
     "CostModel",
     "CostOverSampler",
     "CostProportionateSampler",
@@ -24,8 +32,14 @@ __all__ = [
     "FeatureTest",
     "Front",
     "GreedyTreeClassifier",
+    "InstanceWeightingTreeClassifier",
+    "MetaCostClassifier",
+    "MinimumCostClassifier",
+    "MultiSubsetClassifier",
     "ParetoTreeClassifier",
     "RebalanceSampler",
+    "RescalingClassifier",
+    "ThresholdMovingClassifier",
     "load_model",
     "save_model",
 ]

@@ -47,14 +47,18 @@ class CostProportionateSampler(CostSampler):
     UserWarning
         No case of some class was kept.
 
-    Notes ----- Zadrozny, Langford and Abe (2003): case ``i`` is kept with probability ``c_i / max c``,
-    independently. With more than two classes ``c_i`` is the weight of rescaling, ``w_i / w_j = C[i, j] /
-    C[j, i]``, where the costs allow such weights, else the sum of the class's costs. Kept cases are never
-    copies, so that nothing is learned by heart; as few are kept where costs differ a lot, several samples
-    may vote (scikit-learn's ``BaggingClassifier`` over a pipeline).
+    Notes
+    -----
+    Zadrozny, Langford and Abe (2003): case ``i`` is kept with probability ``c_i / max c``, independently.
+    With more than two classes ``c_i`` is the weight of rescaling, ``w_i / w_j = C[i, j] / C[j, i]``,
+    where the costs allow such weights, else the sum of the class's costs. Kept cases are never copies, so
+    that nothing is learned by heart; as few are kept where costs differ a lot, several samples may vote
+    (scikit-learn's ``BaggingClassifier`` over a pipeline).
 
-    References ---------- B. Zadrozny, J. Langford, N. Abe, Cost-sensitive learning by cost-proportionate
-    example weighting, ICDM 2003.
+    References
+    ----------
+    B. Zadrozny, J. Langford, N. Abe, Cost-sensitive learning by cost-proportionate example weighting,
+    ICDM 2003.
 
     Examples
     --------

@@ -50,9 +50,11 @@ class RebalanceSampler(CostSampler):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X had string names.
 
-    Notes ----- Elkan (2001), theorem 1: with the number of negatives times ``p* / (1 - p*) * (1 - p0) /
-    p0``, a learner that answers positive from probability ``p0`` does so from ``p*`` of the original cases;
-    costs ask for ``p* = C_N / (C_P + C_N)``. Each class with its new number ``n`` keeps a random part, or
+    Notes
+    -----
+    Elkan (2001), theorem 1: with the number of negatives times ``p* / (1 - p*) * (1 - p0) / p0``, a
+    learner that answers positive from probability ``p0`` does so from ``p*`` of the original cases; costs
+    ask for ``p* = C_N / (C_P + C_N)``. Each class with its new number ``n`` keeps a random part, or
     ``floor(n / N)`` copies of each case and a random part. With more than two classes the factors are the
     weights of rescaling, ``w_i / w_j = C[i, j] / C[j, i]``, where the costs allow such, else the sums of
     the classes' costs.

@@ -108,9 +108,11 @@ class CostOverSampler(_SizeSampler):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X had string names.
 
-    Notes ----- Zhou and Liu (2006): the size of class ``k`` becomes ``floor(T_k / T_l * N_l)``, where class
-    ``l`` is the one that needs no copies. ``T_k`` is ``Cost[k] = sum_j C[k, j]`` ("class_cost") or ``N_k
-    w_k`` ("cost_share"), with the weights of rescaling, ``w_i / w_j = C[i, j] / C[j, i]``, where the costs
+    Notes
+    -----
+    Zhou and Liu (2006): the size of class ``k`` becomes ``floor(T_k / T_l * N_l)``, where class ``l`` is
+    the one that needs no copies. ``T_k`` is ``Cost[k] = sum_j C[k, j]`` ("class_cost") or ``N_k w_k``
+    ("cost_share"), with the weights of rescaling, ``w_i / w_j = C[i, j] / C[j, i]``, where the costs
     allow such, else ``Cost[k]``.
 
     References
@@ -169,9 +171,11 @@ class CostUnderSampler(_SizeSampler):
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if X had string names.
 
-    Notes ----- Zhou and Liu (2006): the size of class ``k`` becomes ``floor(T_k / T_l * N_l)``, where class
-    ``l`` is the one that stays whole; ``T_k`` as in :class:`CostOverSampler`. Cases that go are drawn at
-    random (the publication first lets go of those that their neighbours make redundant).
+    Notes
+    -----
+    Zhou and Liu (2006): the size of class ``k`` becomes ``floor(T_k / T_l * N_l)``, where class ``l`` is
+    the one that stays whole; ``T_k`` as in :class:`CostOverSampler`. Cases that go are drawn at random
+    (the publication first lets go of those that their neighbours make redundant).
 
     References
     ----------
