@@ -186,7 +186,8 @@ class NSGA2(_GeneticSearch):
     setup : callable or None, default=None
         Called with the :class:`~cstree.evolution.toolbox.TreeToolbox` before the search begins, to register
         other operators, such as ``toolbox.register("select", ...)``. The search calls ``population``,
-        ``evaluate`` through ``map``, ``parents``, ``clone``, ``mate``, ``mutate``, ``polish`` and ``select``.
+        ``evaluate`` through ``map``, ``parents``, ``offspring`` (which calls ``clone``, ``mate``,
+        ``mutate`` and ``polish``) and ``select``.
 
     Notes
     -----
@@ -282,8 +283,9 @@ class Evolution:
         self._evaluate(population)
         self._report(callback)
         reported = 0.0
+        shares = {"recombination": self.settings.recombination, "polish": self.settings.polish}
         while not self._is_over():
-            offspring = self._vary(self.toolbox.parents(population, size))
+            offspring = self.toolbox.offspring(self.toolbox.parents(population, size), **shares)
             self._evaluate(offspring)
             population = self.toolbox.select(_distinct_first([*population, *offspring], size), size)
             self.generation += 1
@@ -302,23 +304,6 @@ class Evolution:
         crowding_distance(points)
         if self.reference is not None:
             hypervolume_2d(points, self.reference)
-
-    def _vary(self, parents: Sequence[Individual]) -> list[Individual]:
-        """Return a child of each parent; the next parent is its mate."""
-        settings, toolbox, rng = self.settings, self.toolbox, self.rng
-        points = np.array([parent.fitness.values for parent in parents])
-        offspring = []
-        for i, parent in enumerate(parents):
-            child = toolbox.clone(parent)
-            if settings.polish > 0 and rng.random() < settings.polish:
-                (child,) = toolbox.polish(child, points)
-            else:
-                if settings.recombination > 0 and rng.random() < settings.recombination:
-                    child, _ = toolbox.mate(child, toolbox.clone(parents[i - 1]))
-                (child,) = toolbox.mutate(child)
-            del child.fitness.values
-            offspring.append(child)
-        return offspring
 
     def _evaluate(self, individuals: Sequence[Individual]) -> None:
         """Evaluate individuals and keep the nondominated."""

@@ -1,4 +1,4 @@
-"""The compiled operators of the search, called on one tree at a time."""
+"""The compiled operators of the search, called on chosen trees."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cstree.evolution._operator_kernels import grow_one, mutate_one, polish_one, recombine_two
+from cstree.evolution._operator_kernels import (
+    BY_COST,
+    BY_SUPPORT,
+    EVALUATE,
+    KEEP,
+    MUTATE,
+    RAW,
+    RECOMBINE,
+    perform,
+    polish_one,
+)
 from cstree.evolution.nnia import MUTATIONS, NNIA, OBJECTIVES
 from cstree.evolution.population import FillWork, make_fill_work
-from cstree.tree._bit_kernels import evaluate_one
 from cstree.tree.problem import TreeProblem
 
 __all__ = ["Limits", "Preorder", "Slots", "TreeOperators"]
@@ -20,8 +29,7 @@ __all__ = ["Limits", "Preorder", "Slots", "TreeOperators"]
 Preorder = tuple[NDArray[np.int32], NDArray[np.uint64]]
 """A tree as :meth:`TreeProblem.tree` takes it: tests (-1: leaf) and masks, root first, then branch 0."""
 
-# Two parents, their two children, and one row of scratch.
-_SLOTS = 5
+Points = NDArray[np.float64]
 
 
 class Limits(NamedTuple):
@@ -29,11 +37,12 @@ class Limits(NamedTuple):
 
     max_depth: int
     max_nodes: int
+    min_support: int
     leaf_chance: float
 
 
 class Slots(NamedTuple):
-    """A few trees as the kernels take them; ``M`` nodes at most."""
+    """Room for some trees as the kernels take them; ``M`` nodes at most, the last slot is scratch."""
 
     test: NDArray[np.int32]  # (slots, M)
     mask: NDArray[np.uint64]  # (slots, M)
@@ -41,8 +50,8 @@ class Slots(NamedTuple):
     badness: NDArray[np.float64]  # (slots, M)
     n_nodes: NDArray[np.int32]  # (slots,)
     regret: NDArray[np.float64]  # (slots,)
-    objectives: NDArray[np.float64]  # (1 + members, m) of slot 0, then of the trees beside it
-    slots: NDArray[np.int64]  # (members,) rows of the trees beside it
+    objectives: NDArray[np.float64]  # (slots, m)
+    slots: NDArray[np.int64]  # (members,) for polish: rows of the objectives of the trees beside
 
 
 class TreeOperators:
@@ -59,7 +68,7 @@ class TreeOperators:
     objectives : sequence of str
         Names from :data:`cstree.evolution.nnia.OBJECTIVES`.
     mutations : "all" or sequence of str, default="all"
-        What :meth:`mutate` draws from.
+        What is drawn from when no mutation is named.
     leaf_chance : float, default=0.4
         Probability that a node of a random tree, below its root, is a leaf.
     """
@@ -75,29 +84,29 @@ class TreeOperators:
     ) -> None:
         self.problem = problem
         self.rng = rng
-        self.limits = Limits(problem.max_depth, problem.max_nodes, float(leaf_chance))
+        self.limits = Limits(problem.max_depth, problem.max_nodes, problem.min_support, float(leaf_chance))
         self.shares = {name: NNIA(mutations=name).operator_share() for name in MUTATIONS}
         self.share = NNIA(mutations=mutations).operator_share()
         self.kinds = np.array([OBJECTIVES[name] for name in objectives], dtype=np.int64)
         self.arrays = problem.arrays
         self.workspace = problem.workspace()
-        self.slots = self._make_slots(problem.max_nodes)
+        self.slots = self._make_slots(4)
         # Without a test to draw, every tree is a leaf.
         self.can_split = (
             len(self.arrays.choice_feature) > 0 and min(problem.max_depth, problem.max_nodes - 1) > 0
         )
         self.can_polish = self.can_split and len(problem.candidates) > 0
-        self.n_tests = len(self.arrays.bits) + 2 * len(self.arrays.subset_feature)
 
-    def _make_slots(self, nodes: int) -> Slots:
+    def _make_slots(self, count: int) -> Slots:
+        shape = (count + 1, self.limits.max_nodes)
         return Slots(
-            test=np.full((_SLOTS, nodes), -1, np.int32),
-            mask=np.zeros((_SLOTS, nodes), np.uint64),
-            size=np.ones((_SLOTS, nodes), np.int32),
-            badness=np.zeros((_SLOTS, nodes)),
-            n_nodes=np.ones(_SLOTS, np.int32),
-            regret=np.zeros(_SLOTS),
-            objectives=np.zeros((1, len(self.kinds))),
+            test=np.full(shape, -1, np.int32),
+            mask=np.zeros(shape, np.uint64),
+            size=np.ones(shape, np.int32),
+            badness=np.zeros(shape),
+            n_nodes=np.ones(count + 1, np.int32),
+            regret=np.zeros(count + 1),
+            objectives=np.zeros((count + 1, len(self.kinds))),
             slots=np.zeros(0, np.int64),
         )
 
@@ -105,11 +114,10 @@ class TreeOperators:
     def _fill_work(self) -> FillWork:
         return make_fill_work(self.problem)
 
-    def grow(self) -> Preorder:
-        """Return a random tree with a split at its root, neither pruned nor evaluated."""
-        if not self.can_split:
-            return np.array([-1], np.int32), np.zeros(1, np.uint64)
-        return self._written(grow_one(self.arrays, self.workspace, self.rng, self.limits))
+    def grow(self, count: int) -> list[Preorder]:
+        """Return random trees with a split at their roots, neither pruned nor evaluated."""
+        leaf = np.array([-1], np.int32), np.zeros(1, np.uint64)
+        return self.breed([leaf] * count, [-1] * count, "regrow")
 
     def mutate(self, tree: Preorder, name: str | None = None) -> Preorder:
         """Return a mutant of a tree.
@@ -124,23 +132,49 @@ class TreeOperators:
         -------
         Preorder
         """
-        if not self.can_split:
-            return tree[0].copy(), tree[1].copy()
-        n_nodes = self._evaluate(tree, 0, False)[0]
-        share = self.share if name is None else self.shares[name]
-        s, slots = self.workspace, self.slots
-        return self._written(mutate_one(self.arrays, s, slots, self.rng, self.limits, share, n_nodes))
+        return self.breed([tree], [-1], name)[0]
+
+    def breed(
+        self, trees: Sequence[Preorder], mates: Sequence[int], name: str | None = None
+    ) -> list[Preorder]:
+        """Return a mutant of each tree, many in one compiled call.
+
+        Parameters
+        ----------
+        trees : sequence of Preorder
+        mates : sequence of int
+            For each tree the index of another one, a subtree of which it gets first; -1: none.
+        name : str, optional
+            The mutation; by default one is drawn for each tree.
+
+        Returns
+        -------
+        list of Preorder
+        """
+        n = len(trees)
+        self._put(trees, 2 * n)
+        jobs = [(KEEP, i, 0, i, EVALUATE) for i in range(n)]
+        for i, mate in enumerate(mates if self.can_split else ()):
+            if mate >= 0:
+                jobs.append((RECOMBINE, i, mate, n + i, RAW))
+            jobs.append((MUTATE, n + i if mate >= 0 else i, 0, n + i, RAW))
+        self._perform(jobs, self.share if name is None else self.shares[name])
+        return [self._taken(n + i if self.can_split else i) for i in range(n)]
 
     def recombine(self, first: Preorder, second: Preorder) -> tuple[Preorder, Preorder]:
         """Return both trees, each with a random subtree of the other in place of one of its own."""
-        self._put(0, first)
-        self._put(1, second)
-        recombine_two(self.workspace, self.slots, self.rng, self.limits)
+        self._put((first, second), 4)
+        self._perform(
+            [
+                (KEEP, 0, 0, 0, RAW),
+                (KEEP, 1, 0, 1, RAW),
+                (RECOMBINE, 0, 1, 2, RAW),
+                (RECOMBINE, 1, 0, 3, RAW),
+            ]
+        )
         return self._taken(2), self._taken(3)
 
-    def polish(
-        self, tree: Preorder, own: NDArray[np.float64], beside: NDArray[np.float64] | None = None
-    ) -> Preorder:
+    def polish(self, tree: Preorder, own: Points, beside: Points | None = None) -> Preorder:
         """Return a tree with a part rebuilt from optimal subtrees of depth two.
 
         Parameters
@@ -157,56 +191,44 @@ class TreeOperators:
         """
         if not self.can_polish:
             return self.mutate(tree)
-        n_members = 0 if beside is None else len(beside)
-        self._put(0, tree)
-        points = np.empty((1 + n_members, len(self.kinds)))
-        points[0] = own
-        if beside is not None:
-            points[1:] = beside
-        slots = self.slots._replace(objectives=points, slots=np.arange(1, 1 + n_members, dtype=np.int64))
-        return self._written(
-            polish_one(
-                self.arrays,
-                self.workspace,
-                self._fill_work,
-                slots,
-                self.rng,
-                self.limits,
-                n_members,
-                self.kinds,
-            )
-        )
+        self._put((tree,), 2)
+        self._perform([(KEEP, 0, 0, 0, RAW)])
+        points = np.atleast_2d(own) if beside is None else np.vstack([own, beside])
+        n_members = len(points) - 1
+        slots = self.slots._replace(objectives=points, slots=np.arange(1, len(points), dtype=np.int64))
+        s, limits = self.workspace, self.limits
+        polish_one(self.arrays, s, self._fill_work, slots, self.rng, limits, n_members, self.kinds)
+        return self._taken(1)
 
     def prune(
-        self, tree: Preorder, *, by_support: bool = True, by_cost: bool = True
-    ) -> tuple[Preorder, NDArray[np.float64]]:
-        """Prune a tree and evaluate what is left.
+        self, trees: Sequence[Preorder], *, by_support: bool = True, by_cost: bool = True
+    ) -> tuple[list[Preorder], Points]:
+        """Prune trees and evaluate what is left of them, many in one compiled call.
 
         Parameters
         ----------
-        tree : Preorder
+        trees : sequence of Preorder
         by_support, by_cost : bool, default=True
             What to prune by: least support of a branch; splits that do not pay in misclassification cost.
 
         Returns
         -------
-        tree : Preorder
-        objectives : float64 (m,)
+        trees : list of Preorder
+        objectives : float64 (n, m)
             Averages per case for the costs.
         """
-        minimum = self.problem.min_support if by_support else 0
-        n_nodes, objectives = self._evaluate(tree, minimum, by_cost)
-        s = self.workspace
-        test = s.new_test[:n_nodes].copy()
-        return (test, np.where(test < 0, np.uint64(0), s.new_mask[:n_nodes])), objectives
+        self._put(trees, len(trees))
+        finish = EVALUATE | (BY_SUPPORT if by_support else 0) | (BY_COST if by_cost else 0)
+        self._perform([(KEEP, i, 0, i, finish) for i in range(len(trees))])
+        return [self._taken(i) for i in range(len(trees))], self.slots.objectives[: len(trees)].copy()
 
     def check(self, tree: Preorder) -> None:
-        """Refuse what is no tree of this problem, before compiled code, which checks nothing, reads it.
+        """Refuse what is no tree of this problem.
 
         Raises
         ------
         ValueError
-            The arrays are no preorder of known tests, or exceed a limit.
+            The arrays are no preorder of known tests, or exceed a limit; the error names the node.
         """
         test, mask = tree
         if not len(test) == len(mask) > 0:
@@ -215,6 +237,8 @@ class TreeOperators:
             raise ValueError(
                 f"the tree has {len(test)} nodes, more than the {self.limits.max_nodes} allowed."
             )
+        n_rows = len(self.arrays.bits)
+        last = n_rows + 2 * len(self.arrays.subset_feature) - 1
         pending = [0]
         for node, row in enumerate(test.tolist()):
             if not pending:
@@ -222,20 +246,18 @@ class TreeOperators:
             depth = pending.pop()
             if row == -1:
                 continue
-            if not 0 <= row < self.n_tests:
-                raise ValueError(
-                    f"node {node} holds test {row}; tests are -1 (leaf) and 0 to {self.n_tests - 1}."
-                )
+            if not 0 <= row <= last:
+                raise ValueError(f"node {node} holds test {row}; tests are -1 (leaf) and 0 to {last}.")
             if depth == self.limits.max_depth:
                 raise ValueError(f"node {node} splits at depth {depth}, but max_depth is {depth}.")
-            if row >= len(self.arrays.bits):
-                self._check_subset(node, row, int(mask[node]))
+            if row >= n_rows:
+                self._check_subset(node, row - n_rows, int(mask[node]))
             pending += [depth + 1, depth + 1]
         if pending:
             raise ValueError(f"the tree is cut off: {len(pending)} branches are missing at its end.")
 
-    def _check_subset(self, node: int, row: int, mask: int) -> None:
-        groups = int(self.arrays.category_count[(row - len(self.arrays.bits)) >> 1])
+    def _check_subset(self, node: int, code: int, mask: int) -> None:
+        groups = int(self.arrays.category_count[code >> 1])
         if not 0 < mask < 2**groups - 1:
             raise ValueError(
                 f"node {node} tests a subset of {groups} categories, so its mask lies between 1 and "
@@ -246,34 +268,38 @@ class TreeOperators:
         """Compile, or load, what a search will call; without drawing from ``rng``."""
         rng, self.rng = self.rng, np.random.default_rng(0)
         try:
-            tree = self.grow()
-            self.recombine(tree, self.mutate(tree))
-            pruned, own = self.prune(tree)
+            pruned, points = self.prune(self.grow(1))
             if polish:
-                self.polish(pruned, own)
+                self.polish(pruned[0], points[0])
         finally:
             self.rng = rng
 
-    def _evaluate(self, tree: Preorder, minimum: int, by_cost: bool) -> tuple[int, NDArray[np.float64]]:
-        """Prune and evaluate a tree in the workspace; return the nodes left and the objectives."""
-        s, n_nodes = self.workspace, len(tree[0])
-        s.test[:n_nodes] = tree[0]
-        s.mask[:n_nodes] = tree[1]
-        objectives = np.zeros((1, len(self.kinds)))
-        left = evaluate_one(self.arrays, s, n_nodes, minimum, by_cost, self.kinds, objectives)
-        return int(left), objectives[0]
+    def _perform(self, jobs: Sequence[tuple[int, ...]], share: NDArray[np.float64] | None = None) -> None:
+        """Do jobs; a slot that holds no tree is an error that says why."""
+        table = np.array(jobs, dtype=np.int64).reshape(-1, 5)
+        share = self.share if share is None else share
+        done = perform(
+            self.arrays, self.workspace, self.slots, self.rng, self.limits, share, self.kinds, table
+        )
+        if done < len(jobs):
+            self.check(self._taken(jobs[done][1]))
 
-    def _written(self, n_nodes: int) -> Preorder:
-        """Copy the tree that a kernel wrote to the workspace."""
-        test = self.workspace.test[:n_nodes].copy()
-        return test, np.where(test < 0, np.uint64(0), self.workspace.mask[:n_nodes])
+    def _make_room(self, count: int) -> None:
+        if len(self.slots.n_nodes) <= count:
+            self.slots = self._make_slots(count)
 
-    def _put(self, slot: int, tree: Preorder) -> None:
-        n_nodes = len(tree[0])
-        self.slots.n_nodes[slot] = n_nodes
-        self.slots.test[slot, :n_nodes] = tree[0]
-        self.slots.mask[slot, :n_nodes] = tree[1]
+    def _put(self, trees: Sequence[Preorder], count: int) -> None:
+        """Write trees to the first slots, of which there will be ``count``."""
+        self._make_room(count)
+        slots = self.slots
+        for slot, (test, mask) in enumerate(trees):
+            n_nodes = len(test)
+            if not 0 < n_nodes == len(mask) <= self.limits.max_nodes:
+                self.check((test, mask))
+            slots.n_nodes[slot] = n_nodes
+            slots.test[slot, :n_nodes] = test
+            slots.mask[slot, :n_nodes] = mask
 
     def _taken(self, slot: int) -> Preorder:
-        n_nodes = int(self.slots.n_nodes[slot])
+        n_nodes = self.slots.n_nodes[slot]
         return self.slots.test[slot, :n_nodes].copy(), self.slots.mask[slot, :n_nodes].copy()

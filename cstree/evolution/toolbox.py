@@ -7,7 +7,7 @@ operators. Here is one whose individuals are this package's trees and whose oper
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from deap import base
 from numpy.typing import NDArray
 
 from cstree.evolution.nnia import MUTATIONS
-from cstree.evolution.operators import Preorder, TreeOperators
+from cstree.evolution.operators import Points, Preorder, TreeOperators
 from cstree.evolution.ranking import (
     crowding_by_rank,
     nondominated_ranks,
@@ -105,6 +105,15 @@ class Individual:
             new.__dict__[name] = value.copy() if type(value) is np.ndarray else copy.deepcopy(value, memo)
         return new
 
+    @property
+    def genes(self) -> Preorder:
+        """Tests and masks."""
+        return self.test, self.mask
+
+    @genes.setter
+    def genes(self, genes: Preorder) -> None:
+        self.test, self.mask = genes
+
     def __repr__(self) -> str:
         values = ", ".join(f"{value:.4g}" for value in self.fitness.values)
         return f"Individual({len(self)} nodes, fitness ({values}))"
@@ -152,9 +161,11 @@ class TreeToolbox(base.Toolbox):
     - ``regrow``, ``prune``, ``move_cut``, ``change_test``, ``split_leaf``: each mutation by itself;
     - ``mate(first, second)``: each gets a subtree of the other;
     - ``polish(individual, population=())``: a part rebuilt from optimal subtrees of depth two;
+    - ``offspring(parents, recombination=0.5, polish=0.1)``: a child of each parent by ``clone`` and
+      ``polish``, or ``mate`` and ``mutate``; one compiled call as long as none of these was replaced;
     - ``prune_by_support``, ``prune_by_cost``: each pruning by itself;
     - ``evaluate(individual)``: prunes by support and cost **in place**, as NNIA does, and returns the
-      objectives;
+      objectives; through ``map`` a whole population in one compiled call;
     - ``select(individuals, k)``: survival of NSGA-II; ``parents(individuals, k)``: its mating tournament;
     - ``tree(individual)``: a labelled :class:`Tree`; ``front(individuals)``: a :class:`Front` of them.
 
@@ -185,6 +196,10 @@ class TreeToolbox(base.Toolbox):
             problem, rng, self.objectives, mutations=mutations, leaf_chance=leaf_chance
         )
         self._fitness = _FITNESS[len(self.objectives)]
+        self._register_operators(prune_by_cost)
+        self._own = {name: getattr(self, name) for name in ("clone", "mate", "mutate", "polish", "evaluate")}
+
+    def _register_operators(self, prune_by_cost: bool) -> None:
         self.register("individual", self._individual)
         self.register("population", self._population)
         self.register("encode", self._encode)
@@ -193,11 +208,13 @@ class TreeToolbox(base.Toolbox):
             self.register(name, self._mutate, name=name)
         self.register("mate", self._mate)
         self.register("polish", self._polish)
+        self.register("offspring", self._offspring)
         self.register("prune_by_support", self._prune, by_support=True, by_cost=False)
         self.register("prune_by_cost", self._prune, by_support=False, by_cost=True)
         self.register("evaluate", self._evaluate, by_cost=prune_by_cost)
+        self.register("map", self._map)
         self.register("select", select_nsga2)
-        self.register("parents", parents_nsga2, rng=rng)
+        self.register("parents", parents_nsga2, rng=self.rng)
         self.register("tree", self._tree)
         self.register("front", self._front)
 
@@ -205,16 +222,17 @@ class TreeToolbox(base.Toolbox):
         """Compile what the operators call, without drawing from ``rng``."""
         self._operators.warm_up(polish=polish)
 
-    def _made(self, genes: Preorder) -> Individual:
-        return Individual(*genes, self._fitness())
+    def _is_own(self, *names: str) -> bool:
+        """Whether operators are still those that were registered here."""
+        return all(getattr(self, name) is self._own[name] for name in names)
 
     def _individual(self) -> Individual:
         """Return a random tree with a split at its root."""
-        return self._made(self._operators.grow())
+        return self._population(1)[0]
 
     def _population(self, n: int) -> list[Individual]:
-        """Return ``n`` individuals, made by ``individual``."""
-        return [self.individual() for _ in range(n)]
+        """Return ``n`` random trees."""
+        return [Individual(*genes, self._fitness()) for genes in self._operators.grow(n)]
 
     def _encode(self, tree: Tree | Preorder) -> Individual:
         """Return an individual of a tree, or of tests and masks."""
@@ -225,52 +243,90 @@ class TreeToolbox(base.Toolbox):
                 f"max_depth {self.problem.max_depth} and {self.problem.max_leaf_nodes} leaves."
             )
         self._operators.check(genes)
-        return self._made((np.array(genes[0], np.int32), np.array(genes[1], np.uint64)))
-
-    def _genes(self, individual: Individual) -> Preorder:
-        genes = individual.test, individual.mask
-        self._operators.check(genes)
-        return genes
+        return Individual(np.array(genes[0], np.int32), np.array(genes[1], np.uint64), self._fitness())
 
     def _mutate(self, individual: Individual, name: str | None = None) -> tuple[Individual]:
         """Change an individual by a mutation, in place."""
-        individual.test, individual.mask = self._operators.mutate(self._genes(individual), name)
+        individual.genes = self._operators.mutate(individual.genes, name)
         return (individual,)
 
     def _mate(self, first: Individual, second: Individual) -> tuple[Individual, Individual]:
         """Give each of two individuals a subtree of the other, in place."""
-        genes = self._operators.recombine(self._genes(first), self._genes(second))
-        (first.test, first.mask), (second.test, second.mask) = genes
+        first.genes, second.genes = self._operators.recombine(first.genes, second.genes)
         return first, second
 
     def _polish(
-        self, individual: Individual, population: Iterable[Individual] | NDArray[np.float64] = ()
+        self, individual: Individual, population: Iterable[Individual] | Points = ()
     ) -> tuple[Individual]:
         """Rebuild a part of an individual, in place; the population says what a mistake is worth."""
-        genes = self._genes(individual)
-        if individual.fitness.valid:
-            own = np.array(individual.fitness.values)
-        else:
-            genes, own = self._operators.prune(genes, by_support=False, by_cost=False)
-        beside = population if isinstance(population, np.ndarray) else _points(list(population), len(own))
-        individual.test, individual.mask = self._operators.polish(genes, own, beside)
+        genes, points = self._operators.prune([individual.genes], by_support=False, by_cost=False)
+        beside = population if isinstance(population, np.ndarray) else _points(list(population))
+        individual.genes = self._operators.polish(genes[0], points[0], beside if len(beside) else None)
         return (individual,)
+
+    def _offspring(
+        self, parents: Sequence[Individual], recombination: float = 0.5, polish: float = 0.1
+    ) -> list[Individual]:
+        """Return a child of each parent; the parent before it is its mate."""
+        drawn = self.rng.random((2, len(parents)))
+        polished, mated = drawn[0] < polish, drawn[1] < recombination
+        points = _points(parents)
+        if not self._is_own("clone", "mate", "mutate", "polish"):
+            return [
+                self._child(parents, i, bool(polished[i]), bool(mated[i]), points)
+                for i in range(len(parents))
+            ]
+        children = [Individual(parent.test, parent.mask, self._fitness()) for parent in parents]
+        mates = np.where(mated, np.arange(len(parents)) - 1, -1)
+        mates[0] = len(parents) - 1 if mated[0] else -1
+        bred = self._operators.breed([parent.genes for parent in parents], mates.tolist())
+        for i, child in enumerate(children):
+            if polished[i]:
+                self._polish(child, points)
+            else:
+                child.genes = bred[i]
+        return children
+
+    def _child(
+        self, parents: Sequence[Individual], i: int, polished: bool, mated: bool, points: Points
+    ) -> Individual:
+        """Return a child of a parent, made by the operators that are registered now."""
+        child = self.clone(parents[i])
+        if polished:
+            (child,) = self.polish(child, points)
+        else:
+            if mated:
+                child, _ = self.mate(child, self.clone(parents[i - 1]))
+            (child,) = self.mutate(child)
+        del child.fitness.values
+        return child
 
     def _prune(self, individual: Individual, by_support: bool, by_cost: bool) -> tuple[Individual]:
         """Prune an individual, in place."""
-        genes, _ = self._operators.prune(self._genes(individual), by_support=by_support, by_cost=by_cost)
-        individual.test, individual.mask = genes
+        genes, _ = self._operators.prune([individual.genes], by_support=by_support, by_cost=by_cost)
+        individual.genes = genes[0]
         return (individual,)
 
     def _evaluate(self, individual: Individual, by_cost: bool) -> tuple[float, ...]:
         """Prune an individual in place and return its objectives."""
-        genes, objectives = self._operators.prune(self._genes(individual), by_cost=by_cost)
-        individual.test, individual.mask = genes
-        return tuple(objectives.tolist())
+        return self._evaluate_all([individual], by_cost)[0]
+
+    def _evaluate_all(self, individuals: Sequence[Individual], by_cost: bool) -> list[tuple[float, ...]]:
+        pruned, objectives = self._operators.prune([one.genes for one in individuals], by_cost=by_cost)
+        for individual, genes in zip(individuals, pruned, strict=True):
+            individual.genes = genes
+        return list(map(tuple, objectives.tolist()))
+
+    def _map(self, function: Callable[..., Any], *iterables: Iterable[Any]) -> Iterable[Any]:
+        """Apply a function as ``map`` does; the toolbox's own ``evaluate`` in one compiled call."""
+        if function is self._own["evaluate"] and len(iterables) == 1:
+            return self._evaluate_all(list(iterables[0]), **function.keywords)
+        return map(function, *iterables)
 
     def _tree(self, individual: Individual) -> Tree:
         """Return the tree of an individual, labelled on the training cases."""
-        return self.problem.tree(*self._genes(individual))
+        self._operators.check(individual.genes)
+        return self.problem.tree(*individual.genes)
 
     def _front(self, individuals: Iterable[Individual], **info: Any) -> Front[Tree]:
         """Return the front of individuals, their objectives computed afresh."""
@@ -279,11 +335,11 @@ class TreeToolbox(base.Toolbox):
         return Front(points, trees, objective_names=self.objectives, info=info)
 
 
-def _points(individuals: Sequence[Individual], n_objectives: int | None = None) -> NDArray[np.float64]:
+def _points(individuals: Sequence[Individual]) -> Points:
     """Objectives of individuals; (n, m), all minimised."""
-    points = np.array([individual.fitness.wvalues for individual in individuals], dtype=np.float64)
     if len(individuals) == 0:
-        return points.reshape(0, n_objectives or 2)
+        return np.empty((0, 1))
+    points = np.array([individual.fitness.wvalues for individual in individuals], dtype=np.float64)
     if points.ndim != 2 or points.shape[1] == 0:
         raise ValueError("an individual has no fitness: evaluate all of them first.")
     if not np.isfinite(points).all():
