@@ -1,8 +1,8 @@
 """The peer: a search for decision trees written with DEAP alone, in DEAP's ordinary way.
 
 Trees are ``deap.gp.PrimitiveTree`` objects whose primitives are the candidate tests and whose only terminal
-is a leaf; they vary by DEAP's own crossover and mutations under its depth limit, and survive by its NSGA-II. A
-tree is evaluated by sending index arrays of cases down its nodes, on which it is pruned as the compiled
+is a leaf; they vary by DEAP's own crossover and mutations under its depth limit, and survive by its NSGA-II.
+A tree is evaluated by sending index arrays of cases down its nodes, on which it is pruned as the compiled
 search prunes: where a branch has too few cases, and where a split saves nothing.
 
 Without more the population soon holds hardly anything but copies of a few stumps, which are fast to
