@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -13,7 +14,35 @@ from cstree.costs.model import CostModel
 from cstree.online.learner import Batch, OnlineClassifier, positive_number
 from cstree.online.linear import LinearPart
 
-__all__ = ["CSOCClassifier"]
+__all__ = ["CSOCClassifier", "cost_ratio"]
+
+
+def cost_ratio(matrix: NDArray[np.float64], classes: Sequence[Any]) -> float:
+    """Give ``rho``: what missing a case of the second class costs, over what a false alarm costs.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (2, 2)
+        ``C[true, predicted]``.
+    classes : (label, label)
+        For the message.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        A mistake does not cost more than the right answer.
+    """
+    missed, alarm = matrix[1, 0] - matrix[1, 1], matrix[0, 1] - matrix[0, 0]
+    if not (missed > 0 and alarm > 0):
+        raise ValueError(
+            "objective='cost' wants both mistakes to cost more than right answers; they cost "
+            f"{missed:g} (missing {classes[1]!r}) and {alarm:g} more."
+        )
+    return float(missed / alarm)
 
 
 class CSOCClassifier(OnlineClassifier):
@@ -222,14 +251,7 @@ class CSOCClassifier(OnlineClassifier):
 
     def _begin_costs(self) -> None:
         if self.objective == "cost":
-            matrix = self.costs_.matrix
-            missed, alarm = matrix[1, 0] - matrix[1, 1], matrix[0, 1] - matrix[0, 0]
-            if not (missed > 0 and alarm > 0):
-                raise ValueError(
-                    "objective='cost' wants both mistakes to cost more than right answers; they cost "
-                    f"{missed:g} (missing {self.classes_.tolist()[1]!r}) and {alarm:g} more."
-                )
-            self._rho = missed / alarm
+            self._rho = cost_ratio(self.costs_.matrix, self.classes_.tolist())
 
     def _ratios(self, y: NDArray[np.int32]) -> NDArray[np.float64]:
         """``rho`` at each case, shape (n,)."""

@@ -17,7 +17,7 @@ from cstree.online.leaves import adapted_tree, relabels_a_tree
 from cstree.online.linear import LinearPart
 from cstree.online.margins import hinge_scale, node_margins
 
-__all__ = ["OCSCAClassifier"]
+__all__ = ["OCSCAClassifier", "cheapest"]
 
 # So many steps without one that a cost has cut short say that costs have no effect.
 TELLING = 50
@@ -262,10 +262,10 @@ class OCSCAClassifier(OnlineClassifier):
     def _advance(self, linear: LinearPart, batch: Batch) -> NDArray[np.float64]:
         # A wrong answer that is cheaper than the right one is what the case should get.
         if batch.example_cost is None:
-            best, regrets = _cheapest(self.costs_.matrix, np.arange(self.n_classes_))
+            best, regrets = cheapest(self.costs_.matrix, np.arange(self.n_classes_))
             target, row = best[batch.y], batch.y
         else:
-            target, regrets = _cheapest(batch.example_cost, batch.y)
+            target, regrets = cheapest(batch.example_cost, batch.y)
             row = np.arange(len(target), dtype=np.int32)
         self._set_f0_scale(linear, batch)
         scores = batch.base * self.f0_scale_
@@ -318,10 +318,25 @@ class OCSCAClassifier(OnlineClassifier):
         )
 
 
-def _cheapest(
+def cheapest(
     costs: NDArray[np.float64], y: NDArray[np.integer[Any]]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Cheapest answer to each row, ``y`` if it is one of them, and what the others cost more than it."""
+    """Find what each case should get: what it is, unless another answer is cheaper.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (n, K)
+        Cost of each answer.
+    y : ndarray of shape (n,)
+        Class indices.
+
+    Returns
+    -------
+    answer : ndarray of shape (n,)
+        Class indices of cheapest answers.
+    regrets : ndarray of shape (n, K)
+        What each answer costs more.
+    """
     least = costs.min(axis=1, keepdims=True)
     own = costs[np.arange(len(y)), y] <= least[:, 0]
     return np.where(own, y, costs.argmin(axis=1)), np.ascontiguousarray(costs - least)
