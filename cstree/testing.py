@@ -19,13 +19,19 @@ from numpy.typing import NDArray
 from cstree.costs.model import CostModel, FeatureTest
 from cstree.encoding.dataset import Dataset
 from cstree.encoding.schema import FeatureSchema
+from cstree.evolution.classifier import ParetoTreeClassifier
 from cstree.greedy.candidates import Candidates
 from cstree.greedy.classifier import GreedyTreeClassifier
 from cstree.greedy.criteria import make_criterion, score
 from cstree.greedy.grower import candidates_at
 from cstree.greedy.tabulator import Histograms, Tabulator
+from cstree.pareto.front import Front
+from cstree.tree.evaluation import relabel
+from cstree.tree.problem import TreeProblem
+from cstree.tree.search import OBJECTIVE_NAMES, Progress, SearchInterrupted, tree_objectives
+from cstree.tree.tree import Tree
 
-__all__ = ["check_criterion"]
+__all__ = ["check_criterion", "check_search"]
 
 
 def check_criterion(
@@ -74,6 +80,142 @@ def check_criterion(
     GreedyTreeClassifier(table.costs, criterion=criterion).fit(
         table.frame, table.y, table.weight, table.example_cost
     )
+
+
+def check_search(search: Any, *, n_problems: int = 10, seed: int = 0, repeatable: bool = True) -> None:
+    """Check that a search can find the trees of a :class:`~cstree.ParetoTreeClassifier`.
+
+    On random problems with numbers, categories, missing values, weights, costs by case, prices and two to
+    five classes its ``run(problem, rng, callback)`` must return a :class:`~cstree.Front` of trees that keep
+    the limits of the problem, are labelled on its cases, and cost what the front says; leave the problem
+    alone; report with :class:`~cstree.tree.search.Progress` if at all; and give the same front again for
+    the same state of ``rng``, a copy of it too. A KeyboardInterrupt that a report raises must come out as
+    :class:`~cstree.tree.search.SearchInterrupted` with the front so far. A search that cannot keep the
+    limit on leaves may refuse it: a ValueError that names ``max_leaf_nodes``.
+
+    Parameters
+    ----------
+    search : object
+        What would be passed to ``ParetoTreeClassifier(search=...)``; let it search for a moment only.
+    n_problems : int, default=10
+        Number of random problems.
+    seed : int, default=0
+        Seed of the problems.
+    repeatable : bool, default=True
+        False: the clock ends the search, so fronts of the same seed may differ.
+
+    Raises
+    ------
+    AssertionError
+        The search fails one of the checks.
+
+    Examples
+    --------
+    >>> from cstree.evolution import NNIA
+    >>> from cstree.testing import check_search
+    >>> check_search(NNIA(generations=3), n_problems=2)
+    """
+    rng = np.random.default_rng(seed)
+    copied = copy.deepcopy(search)
+    for number in range(n_problems):
+        problem = _search_problem(rng, number)
+        before = _figures(problem)
+        reports: list[Any] = []
+        try:
+            front = search.run(problem, np.random.default_rng(number), reports.append)
+        except ValueError as error:
+            binds = problem.max_leaf_nodes < 2**problem.max_depth
+            assert binds and "max_leaf_nodes" in str(error), f"the search refuses a sound problem: {error}"
+            continue
+        _check_front(front, problem)
+        _check_reports(reports)
+        assert _figures(problem) == before, "the search changes the problem it is given"
+        if repeatable:
+            for again in (search, copied):
+                _check_same(front, again.run(problem, np.random.default_rng(number), None))
+        _check_interruption(search, problem, number)
+    table = _Table(rng)
+    model = ParetoTreeClassifier(
+        table.costs, search=search, select=lambda front: 0, max_depth=2, random_state=0
+    )
+    model.fit(table.frame, table.y, table.weight, table.example_cost).predict(table.frame)
+
+
+def _search_problem(rng: np.random.Generator, number: int) -> TreeProblem:
+    """Make a random problem; every other one has a limit on leaves that binds."""
+    table = _Table(rng)
+    dataset = table.dataset()
+    costs = table.costs.bind(dataset.schema.names, list(range(table.n_classes)))
+    depth = number % 4
+    leaves = 2**depth if number % 2 else max(1, 2**depth - 1)
+    return TreeProblem(dataset, costs, depth, int(rng.integers(1, 5)), max_leaf_nodes=leaves)
+
+
+def _figures(problem: TreeProblem) -> bytes:
+    """All that a search could change by mistake."""
+    return pickle.dumps([problem.dataset, problem.costs, *problem.arrays])
+
+
+def _check_front(front: Any, problem: TreeProblem) -> None:
+    assert isinstance(front, Front), f"run must return a cstree.Front, it returned {type(front).__name__}"
+    unknown = set(front.objective_names) - set(OBJECTIVE_NAMES)
+    assert not unknown, f"the front has unknown objectives {sorted(unknown)}; known are {OBJECTIVE_NAMES}"
+    least = min(problem.min_support, problem.dataset.n_samples)
+    for tree, point in zip(front, front.objectives, strict=True):
+        assert isinstance(tree, Tree), (
+            f"the front holds {type(tree).__name__}, not trees: see TreeProblem.tree"
+        )
+        assert tree.depth <= problem.max_depth, f"a tree is {tree.depth} deep, max_depth {problem.max_depth}"
+        assert tree.n_leaves <= problem.max_leaf_nodes, (
+            f"a tree has {tree.n_leaves} leaves, max_leaf_nodes is {problem.max_leaf_nodes}"
+        )
+        assert tree.support.min() >= least, (
+            f"a branch has {tree.support.min()} cases, min_support is {problem.min_support}: "
+            "TreeProblem.prune_and_evaluate prunes"
+        )
+        labelled = relabel(tree, problem.dataset, problem.costs)
+        assert np.array_equal(labelled.answer, tree.answer) and np.array_equal(
+            labelled.support, tree.support
+        ), "a tree is not labelled on the problem's cases: see TreeProblem.tree"
+        found = tree_objectives(tree, problem, front.objective_names)
+        assert np.allclose(found, point, rtol=1e-9, atol=1e-9), (
+            f"the front says {point.tolist()} for {front.objective_names}, but its tree costs {found}"
+        )
+
+
+def _check_reports(reports: list[Any]) -> None:
+    for report in reports:
+        assert isinstance(report, Progress), f"the callback was given {report!r}, not a Progress"
+    for earlier, later in pairwise(reports):
+        for name in ("generation", "evaluations", "seconds"):
+            assert getattr(earlier, name) <= getattr(later, name), f"{name} of the reports goes back"
+
+
+def _check_same(front: Front[Tree], again: Front[Tree]) -> None:
+    assert np.array_equal(front.objectives, again.objectives) and all(
+        one.same_as(other) for one, other in zip(front, again, strict=True)
+    ), "the search finds another front for the same state of rng: draw from nothing else, keep no state"
+
+
+def _check_interruption(search: Any, problem: TreeProblem, number: int) -> None:
+    """Press Ctrl-C at the first report of something found."""
+    pressed = []
+
+    def press(report: Progress) -> None:
+        if report.front_size > 0:
+            pressed.append(report)
+            raise KeyboardInterrupt
+
+    try:
+        search.run(problem, np.random.default_rng(number), press)
+    except SearchInterrupted as interruption:
+        _check_front(interruption.front, problem)
+    except KeyboardInterrupt:
+        raise AssertionError(
+            "Ctrl-C loses what was found: catch KeyboardInterrupt and raise SearchInterrupted(front)"
+        ) from None
+    else:
+        assert not pressed, "the search goes on after Ctrl-C: it must raise SearchInterrupted(front)"
 
 
 class _Table:

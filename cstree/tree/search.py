@@ -13,7 +13,9 @@ from cstree.tree.evaluation import evaluate, path_costs
 from cstree.tree.problem import TreeProblem
 from cstree.tree.tree import Tree
 
-__all__ = ["Progress", "SearchInterrupted", "reference_point", "tree_objectives"]
+__all__ = ["OBJECTIVE_NAMES", "Progress", "SearchInterrupted", "reference_point", "tree_objectives"]
+
+OBJECTIVE_NAMES = ("misclassification_cost", "test_cost", "n_leaves", "worst_test_cost")
 
 
 class SearchInterrupted(KeyboardInterrupt):
@@ -69,7 +71,7 @@ def tree_objectives(tree: Tree, problem: TreeProblem, names: Sequence[str]) -> l
     tree : Tree
     problem : TreeProblem
     names : sequence of str
-        From "misclassification_cost", "test_cost", "n_leaves", "worst_test_cost".
+        From ``OBJECTIVE_NAMES``.
 
     Returns
     -------
@@ -77,10 +79,7 @@ def tree_objectives(tree: Tree, problem: TreeProblem, names: Sequence[str]) -> l
         The costs are averages per case, the worst test cost is that of the dearest path.
     """
     costs = evaluate(tree, problem.dataset, problem.costs)
-    values = {
-        "misclassification_cost": costs.misclassification_cost,
-        "test_cost": costs.test_cost,
-        "n_leaves": float(tree.n_leaves),
-        "worst_test_cost": float(path_costs(tree, problem.costs).max()),
-    }
-    return [values[name] for name in names]
+    worst = float(path_costs(tree, problem.costs).max())
+    values = (costs.misclassification_cost, costs.test_cost, float(tree.n_leaves), worst)
+    value_of = dict(zip(OBJECTIVE_NAMES, values, strict=True))
+    return [value_of[name] for name in names]
