@@ -12,6 +12,8 @@ from cstree.ensemble.threshold import ThresholdMovingClassifier
 from cstree.ensemble.weighting import InstanceWeightingTreeClassifier
 from cstree.evolution.classifier import ParetoTreeClassifier
 from cstree.greedy.classifier import GreedyTreeClassifier
+from cstree.online.csoc import CSOCClassifier
+from cstree.online.ocsca import OCSCAClassifier
 from cstree.pareto.front import Front
 from cstree.persistence import load_model, save_model
 from cstree.sampling.proportionate import CostProportionateSampler
@@ -24,6 +26,7 @@ except PackageNotFoundError:  # run from a source tree that was never installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "CSOCClassifier",
     "CostBaggingClassifier",
     "CostModel",
     "CostOverSampler",
@@ -36,6 +39,7 @@ __all__ = [
     "MetaCostClassifier",
     "MinimumCostClassifier",
     "MultiSubsetClassifier",
+    "OCSCAClassifier",
     "ParetoTreeClassifier",
     "RebalanceSampler",
     "RescalingClassifier",

@@ -6,13 +6,13 @@ Needs river: ``pip install 'cstree[river]'``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cstree.metrics.answers import named_costs
+from cstree.online.cases import Case, labels_of, least, no_number, numbers_of, squared_length
 from cstree.online.csoc import CSOCClassifier, cost_ratio
 from cstree.online.learner import positive_number
 from cstree.online.margins import LEAST_SHARE, check_adaptable, margins
@@ -20,6 +20,7 @@ from cstree.online.ocsca import OCSCAClassifier, cheapest
 
 try:
     from river.base import Classifier
+    from river.utils import VectorDict
 except ImportError:  # the module can be read about all the same
 
     class Classifier:  # type: ignore[no-redef]
@@ -32,11 +33,9 @@ except ImportError:  # the module can be read about all the same
 
 __all__ = ["CSOC", "OCSCA"]
 
-Case = Mapping[Any, Any]
-
 
 class _Linear(Classifier):
-    """Weights by feature name, and steps along cases."""
+    """Steps along cases."""
 
     fit_intercept: bool
     intercept_scaling: float
@@ -45,62 +44,27 @@ class _Linear(Classifier):
     def _begin(self) -> None:
         self._n_cases = 0
         self._square = 0.0  # sum of ||x||^2
+        self._weights: list[Any] = [VectorDict(None)]
+        self._intercepts = [0.0]
 
-    def _measure(self, square: float) -> float:
-        """Count a case; give the unit of ``||x||^2``."""
+    def _measure(self, square: float) -> tuple[float, float]:
+        """Count a case; give the unit of ``||x||^2``, and the square of the constant feature."""
         self._n_cases += 1
         self._square += square
-        return self._square / self._n_cases if self.scale == "auto" and self._square > 0 else 1.0
+        unit = self._square / self._n_cases if self.scale == "auto" and self._square > 0 else 1.0
+        return unit, self.intercept_scaling**2 * unit if self.fit_intercept else 0.0
 
-    def _constant(self, unit: float) -> float:
-        return self.intercept_scaling**2 * unit if self.fit_intercept else 0.0
+    def _learnt(self, x: Case, k: int = 0) -> float:
+        """``w.x + b``."""
+        try:
+            return self._weights[k].dot(x) + self._intercepts[k]
+        except TypeError as error:
+            raise no_number(x) from error
 
-
-def _score(weights: dict[Any, float], x: Case) -> float:
-    """``w.x + b``; the intercept is the weight of None."""
-    weight = weights.get
-    score = weight(None, 0.0)
-    for name, value in x.items():
-        score += weight(name, 0.0) * value
-    return score
-
-
-def _square(x: Case) -> float:
-    """``||x||^2``."""
-    square = 0.0
-    try:
-        for value in x.values():
-            square += value * value
-    except TypeError as error:
-        name = next(name for name, value in x.items() if isinstance(value, str) or not np.isreal(value))
-        raise TypeError(
-            f"feature {name!r} holds {x[name]!r}, which is no number: put a transformer before the "
-            "classifier, such as river.preprocessing.OneHotEncoder."
-        ) from error
-    if not math.isfinite(square):
-        name = next((name for name, value in x.items() if not math.isfinite(value)), None)
-        raise ValueError(f"feature {name!r} is not finite: impute it, or leave it out of the case.")
-    return square
-
-
-def _move(weights: dict[Any, float], x: Case, step: float, constant: float) -> None:
-    """``w += step x``, and the intercept by ``step`` times the square of its constant."""
-    weight = weights.get
-    for name, value in x.items():
-        weights[name] = weight(name, 0.0) + step * value
-    weights[None] = weight(None, 0.0) + step * constant
-
-
-def _labels_of(costs: Any) -> tuple[list[Any], np.ndarray | None]:
-    """Classes and matrix of costs; a matrix of two without names is of False and True."""
-    classes, matrix = named_costs(costs)
-    if classes is None and matrix is not None:
-        if len(matrix) != 2:
-            raise ValueError(
-                "a stream does not show its classes at once: name them, CostModel(..., classes=[...])."
-            )
-        classes = (False, True)
-    return list(classes or ()), matrix
+    def _move(self, x: Case, step: float, constant: float, k: int = 0) -> None:
+        """``w += step x``, and the intercept by ``step`` times the square of its constant."""
+        self._weights[k].iadd_scaled(VectorDict.from_scaled(x, step), 1.0)
+        self._intercepts[k] += step * constant
 
 
 class OCSCA(_Linear):
@@ -166,7 +130,6 @@ class OCSCA(_Linear):
         self._begin()
         self._labels: list[Any] = []
         # Of two classes, one vector: that of the second, twice. The classes' own ones are its halves.
-        self._weights: list[dict[Any, float]] = [{}]
         self._read_costs(costs)
         if estimator is not None and not isinstance(estimator, Classifier):
             check_adaptable(estimator)
@@ -201,7 +164,7 @@ class OCSCA(_Linear):
         self.costs = costs
 
     def _read_costs(self, costs: Any) -> None:
-        named, matrix = _labels_of(costs)
+        named, matrix = labels_of(costs)
         missing = [label for label in self._labels if matrix is not None and label not in named]
         if missing:
             raise ValueError(f"the costs lack the class {missing[0]!r}, which the stream has shown.")
@@ -216,10 +179,12 @@ class OCSCA(_Linear):
             if self._matrix is not None and label not in self._named:
                 raise ValueError(f"there are no costs for the class {label!r}: name it in the CostModel.")
             if len(self._labels) == 2:
-                half = {name: weight / 2 for name, weight in self._weights[0].items()}
-                self._weights = [{name: -weight for name, weight in half.items()}, half]
+                two, both = self._weights[0].to_dict(), self._intercepts[0]
+                self._weights = [VectorDict.from_scaled(two, -0.5), VectorDict.from_scaled(two, 0.5)]
+                self._intercepts = [-both / 2, both / 2]
             if len(self._labels) >= 2:
-                self._weights.append({})
+                self._weights.append(VectorDict(None))
+                self._intercepts.append(0.0)
             self._labels.append(label)
         self._price()
 
@@ -255,29 +220,21 @@ class OCSCA(_Linear):
         if hasattr(self.features, "learn_one"):
             self.features.learn_one(x)
         z = self._read(x)
-        square = _square(z)
-        unit = self._measure(square)
+        square = squared_length(z)
+        unit, constant = self._measure(square)
         if len(self._labels) < 2:
             return
         target, regrets = self._wanted[y]
-        constant = self._constant(unit)
         cap = self.alpha * w / unit
-        scores = self._scores(x, z)
-        if len(scores) == 1:
-            sign = 1.0 if target else -1.0
-            loss = 1.0 - sign * scores[0]
-            if loss > 0:
-                tau = _least(cap * regrets[1 - target], loss, square + constant)
-                _move(self._weights[0], z, sign * tau, constant)
+        if len(self._weights) > 1:
+            caps = [cap * cost / 2 for cost in regrets]
+            self._learn_of_many(z, self._scores(x, z), target, caps, square, constant)
             return
-        gaps = [1.0 - (scores[target] - score) for score in scores]
-        priced = [cost * gap for cost, gap in zip(regrets, gaps, strict=True)]
-        priced[target] = 0.0
-        rival = max(range(len(priced)), key=priced.__getitem__)
-        if priced[rival] > 0:
-            tau = _least(cap * regrets[rival] / 2, gaps[rival], 2 * (square + constant))
-            _move(self._weights[target], z, tau, constant)
-            _move(self._weights[rival], z, -tau, constant)
+        sign = 1.0 if target else -1.0
+        loss = 1.0 - sign * self._scores(x, z)[0]
+        if loss > 0:
+            tau = least(cap * regrets[1 - target], loss, square + constant)
+            self._move(z, sign * tau, constant)
 
     def predict_one(self, x: Any, **kwargs: Any) -> Any:
         """Answer a case under the present costs.
@@ -301,6 +258,19 @@ class OCSCA(_Linear):
             return self._labels[int(scores[0] > 0)]
         return self._labels[max(range(len(scores)), key=scores.__getitem__)]
 
+    def _learn_of_many(
+        self, z: Case, scores: list[float], target: int, caps: list[float], square: float, constant: float
+    ) -> None:
+        """Move the weights of the class and of the rival whose margin is short at the greatest price."""
+        gaps = [1.0 - (scores[target] - score) for score in scores]
+        priced = [cap * gap for cap, gap in zip(caps, gaps, strict=True)]
+        priced[target] = 0.0
+        rival = max(range(len(priced)), key=priced.__getitem__)
+        if priced[rival] > 0:
+            tau = least(caps[rival], gaps[rival], 2 * (square + constant))
+            self._move(z, tau, constant, target)
+            self._move(z, -tau, constant, rival)
+
     def _read(self, x: Case) -> Case:
         """Give what the correction reads of a case."""
         if self.features == "leaf":
@@ -308,9 +278,7 @@ class OCSCA(_Linear):
         if hasattr(self.features, "transform_one"):
             made: Case = self.features.transform_one(x)
             return made
-        if self.estimator is None:
-            return x
-        return {name: value for name, value in x.items() if isinstance(value, (int, float, np.number))}
+        return x if self.estimator is None else numbers_of(x)
 
     def _row(self, x: Case) -> pd.DataFrame:
         """Give the case as the estimator's table; what the case lacks is missing."""
@@ -318,7 +286,7 @@ class OCSCA(_Linear):
 
     def _scores(self, x: Case, z: Case) -> list[float]:
         """One score for two classes, that of the second; else one for each."""
-        learnt = [_score(weights, z) for weights in self._weights]
+        learnt = [self._learnt(z, k) for k in range(len(self._weights))]
         if self.estimator is None:
             return learnt
         return [self.f0_scale * base + score for base, score in zip(self._base(x), learnt, strict=True)]
@@ -334,11 +302,6 @@ class OCSCA(_Linear):
             by_label = dict(zip(np.asarray(self.estimator.classes_).tolist(), known, strict=True))
             logs = [by_label.get(label, min(known)) for label in self._labels]
         return logs if len(logs) > 2 else [logs[1] - logs[0]]
-
-
-def _least(cap: float, loss: float, length: float) -> float:
-    """``min(cap, l / ||x||^2)``."""
-    return loss / length if loss < cap * length else cap
 
 
 class CSOC(_Linear):
@@ -399,7 +362,6 @@ class CSOC(_Linear):
         self.scale = scale
         CSOCClassifier(**self._get_params())._check_settings()
         self._begin()
-        self._weights: dict[Any, float] = {}
         self._seen = [0, 0]
         self.set_costs(costs)
 
@@ -415,7 +377,7 @@ class CSOC(_Linear):
         costs : CostModel or None
             Costs from now on.
         """
-        labels, matrix = _labels_of(costs)
+        labels, matrix = labels_of(costs)
         if len(labels) > 2:
             raise ValueError(f"CSOC takes two classes, the costs name {len(labels)}: use OCSCA.")
         if matrix is not None and self.objective == "cost":
@@ -444,15 +406,15 @@ class CSOC(_Linear):
         positive = bool(y == self._labels[1])
         rho = self._ratio() if positive else 1.0
         self._seen[positive] += 1
-        square = _square(x)
-        unit = self._measure(square)
+        square = squared_length(x)
+        unit, constant = self._measure(square)
         step = self.learning_rate * w / unit
         if self.decay == "sqrt":
             step /= math.sqrt(self._n_cases)
         margin, step = (rho, step) if self.variant == "I" else (1.0, step * rho)
         sign = 1.0 if positive else -1.0
-        if margin - sign * _score(self._weights, x) > 0:
-            _move(self._weights, x, sign * step, self._constant(unit))
+        if margin - sign * self._learnt(x) > 0:
+            self._move(x, sign * step, constant)
 
     def _ratio(self) -> float:
         if self.objective == "cost":
@@ -474,4 +436,4 @@ class CSOC(_Linear):
         -------
         label
         """
-        return self._labels[int(_score(self._weights, x) > 0)]
+        return self._labels[int(self._learnt(x) > 0)]
