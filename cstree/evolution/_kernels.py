@@ -10,6 +10,13 @@ from cstree.evolution._polish_kernels import polish
 from cstree.pareto._kernels import crowding_into, nondominated_into, sort_points
 from cstree.tree._bit_kernels import node_weight, prune_and_evaluate, sizes_of, unavoidable_cost
 
+# Places in the counters of a population.
+MEMBERS, EVALUATIONS, GENERATIONS, LAST_CHANGE, SEEDS, ARCHIVED, ARCHIVE_CHANGE, MERGED, DUPLICATES = range(9)
+
+# Odd constants of a multiplicative hash.
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_SECOND_MULTIPLIER = np.uint64(0xBF58476D1CE4E5B9)
+
 
 @inlined_kernel
 def rank_far_first(pool, count):  # type: ignore[no-untyped-def]
@@ -39,6 +46,76 @@ def store(p, s, pool, slot, n_nodes):  # type: ignore[no-untyped-def]
 
 
 @inlined_kernel
+def key_of(test, mask, n_nodes):  # type: ignore[no-untyped-def]
+    """Hash of a tree's tests and subsets in 64 bits; never 0."""
+    key = np.uint64(n_nodes)
+    for node in range(n_nodes):
+        key = (key ^ np.uint64(test[node] + 1)) * _MULTIPLIER
+        key = ((key ^ (key >> np.uint64(29))) + mask[node]) * _SECOND_MULTIPLIER
+        key ^= key >> np.uint64(32)
+    return key | np.uint64(1)
+
+
+@inlined_kernel
+def seen_before(archive, key):  # type: ignore[no-untyped-def]
+    """Whether a tree of this key was evaluated lately; it counts as seen from now on."""
+    # The lowest bit is always set.
+    at = np.int64((key >> np.uint64(1)) & np.uint64(archive.seen.shape[0] - 1))
+    if archive.seen[at] == key:
+        return True
+    archive.seen[at] = key
+    return False
+
+
+@inlined_kernel
+def compare(first, i, second, j):  # type: ignore[no-untyped-def]
+    """Compare two points: bit 0 is set where the first is better in some objective, bit 1 the second."""
+    found = 0
+    for m in range(first.shape[1]):
+        if first[i, m] < second[j, m]:
+            found |= 1
+        elif first[i, m] > second[j, m]:
+            found |= 2
+    return found
+
+
+@inlined_kernel
+def move_tree(source, i, target, j):  # type: ignore[no-untyped-def]
+    """Copy a tree and what is known of it from one store's row to another's."""
+    target.n_nodes[j] = source.n_nodes[i]
+    target.regret[j] = source.regret[i]
+    for m in range(source.objectives.shape[1]):
+        target.objectives[j, m] = source.objectives[i, m]
+    for node in range(source.n_nodes[i]):
+        target.test[j, node] = source.test[i, node]
+        target.mask[j, node] = source.mask[i, node]
+        target.size[j, node] = source.size[i, node]
+        target.badness[j, node] = source.badness[i, node]
+
+
+@inlined_kernel
+def keep_for_good(archive, state, pool, slot):  # type: ignore[no-untyped-def]
+    """Put the tree of a slot on the archive if none there dominates it; drop those that it dominates."""
+    i = 0
+    while i < state[ARCHIVED]:
+        found = compare(archive.objectives, i, pool.objectives, slot)
+        if found == 0 and pool.n_nodes[slot] < archive.n_nodes[i]:
+            move_tree(pool, slot, archive, i)
+        if found == 0 or found == 1:
+            return
+        if found == 2:
+            state[ARCHIVED] -= 1
+            if i < state[ARCHIVED]:
+                move_tree(archive, state[ARCHIVED], archive, i)
+        else:
+            i += 1
+    if state[ARCHIVED] < archive.n_nodes.shape[0]:
+        move_tree(pool, slot, archive, state[ARCHIVED])
+        state[ARCHIVED] += 1
+        state[ARCHIVE_CHANGE] = state[GENERATIONS]
+
+
+@inlined_kernel
 def evaluate_into(p, s, pool, slot, n_nodes, settings, objective_kind):  # type: ignore[no-untyped-def]
     """Prune and evaluate the tree in ``s.test`` and keep it in a slot of the pool."""
     sizes_of(s.test, n_nodes, s.size)
@@ -56,17 +133,21 @@ def copy_point(pool, slot, i):  # type: ignore[no-untyped-def]
 
 
 @inlined_kernel
-def survive(pool, state, settings, n_clones):  # type: ignore[no-untyped-def]
+def survive(pool, archive, state, settings, n_clones):  # type: ignore[no-untyped-def]
     """Keep the nondominated of members and clones, one tree a point; at most the least crowded ``dominant``.
 
     ``pool.slots[: n_members]`` are the members, the ``n_clones`` slots after them the clones.
     Returns whether the front changed.
     """
-    count = state[0] + n_clones
+    count = state[MEMBERS] + n_clones
     for i in range(count):
         copy_point(pool, pool.slots[i], i)
     n_kept = nondominated_into(pool.points, count, pool.order, pool.kept)
     prefer_small(pool, count)
+    if settings.archive_size > 0:
+        for i in range(state[MEMBERS], count):
+            if pool.kept[i]:
+                keep_for_good(archive, state, pool, pool.slots[i])
     changed = False
     if n_kept > settings.dominant_size:
         front = 0
@@ -87,11 +168,11 @@ def survive(pool, state, settings, n_clones):  # type: ignore[no-untyped-def]
         if pool.kept[i]:
             pool.slots[front] = pool.members[i]
             front += 1
-            changed = changed or i >= state[0]
+            changed = changed or i >= state[MEMBERS]
         else:
             pool.slots[rest] = pool.members[i]
             rest += 1
-    state[0] = n_kept
+    state[MEMBERS] = n_kept
     return changed
 
 
@@ -173,11 +254,13 @@ def first_tree(p, s, pool, rng, i, n_seeds, settings):  # type: ignore[no-untype
 
 
 @lean_kernel
-def evolve(p, s, f, pool, state, rng, settings, objective_kind, operator_share, n_generations):  # type: ignore[no-untyped-def]
+def evolve(  # type: ignore[no-untyped-def]
+    p, s, f, pool, archive, state, rng, settings, objective_kind, operator_share, n_generations
+):
     """Run generations: select, clone, vary, prune, evaluate, survive.
 
-    The first call makes the first population: ``state[4]`` seed trees wait in the first slots, the
-    rest is random.
+    A call with no members makes the first population: ``state[SEEDS]`` seed trees wait in the first slots,
+    the rest is random. Ends early when the front has not changed for ``settings.restart`` generations.
 
     Parameters
     ----------
@@ -185,36 +268,45 @@ def evolve(p, s, f, pool, state, rng, settings, objective_kind, operator_share, 
     s : Workspace
     f : FillWork
     pool : Pool
-        ``pool.slots[: state[0]]`` are the dominant trees.
-    state : int64 (5,)
-        Members, evaluations so far, generations so far, generation of the last change, seeds.
+        ``pool.slots[: state[MEMBERS]]`` are the dominant trees.
+    archive : Archive
+    state : int64 (9,)
+        Members, evaluations so far, generations so far, generation of the last change, seeds, trees on the
+        archive, generation of its last change, whether the population holds what others found, duplicates.
     rng : Generator
     settings : Settings
     objective_kind : int64 (m,)
     operator_share : float64 (5,)
     n_generations : int
     """
-    last = state[2] + n_generations
-    first = state[0] == 0
-    while first or state[2] < last:
-        n_active = 1 if first else clone_counts(pool, state[0], settings)
+    last = state[GENERATIONS] + n_generations
+    first = state[MEMBERS] == 0
+    while first or state[GENERATIONS] < last:
+        n_active = 1 if first else clone_counts(pool, state[MEMBERS], settings)
         n_clones = 0
         for a in range(n_active):
             for _ in range(settings.dominant_size if first else pool.clones[a]):
                 parent = pool.active[a]
                 if first:
-                    n_nodes = first_tree(p, s, pool, rng, n_clones, state[4], settings)
+                    n_nodes = first_tree(p, s, pool, rng, n_clones, state[SEEDS], settings)
                 elif settings.polish > 0.0 and rng.random() < settings.polish:
-                    n_nodes = polish(p, s, f, pool, rng, parent, state[0], settings, objective_kind)
+                    n_nodes = polish(p, s, f, pool, rng, parent, state[MEMBERS], settings, objective_kind)
                 else:
                     n_nodes = vary(p, s, pool, rng, parent, n_active, settings, operator_share)
-                evaluate_into(p, s, pool, pool.slots[state[0] + n_clones], n_nodes, settings, objective_kind)
+                if not first and settings.archive_size > 0:
+                    if seen_before(archive, key_of(s.test, s.mask, n_nodes)):
+                        state[DUPLICATES] += 1
+                        continue
+                slot = pool.slots[state[MEMBERS] + n_clones]
+                evaluate_into(p, s, pool, slot, n_nodes, settings, objective_kind)
                 n_clones += 1
-        state[1] += n_clones
-        state[2] += 0 if first else 1
-        if survive(pool, state, settings, n_clones):
-            state[3] = state[2]
+        state[EVALUATIONS] += n_clones
+        state[GENERATIONS] += 0 if first else 1
+        if survive(pool, archive, state, settings, n_clones) or first:
+            state[LAST_CHANGE] = state[GENERATIONS]
         first = False
+        if settings.restart > 0 and state[GENERATIONS] - state[LAST_CHANGE] >= settings.restart:
+            break
 
 
 @lean_kernel

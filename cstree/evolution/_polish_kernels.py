@@ -28,6 +28,8 @@ LEAF = -1
 # of a rate far from the front's slope, and of rates that differ by feature and by side.
 _GO_DOWN = 0.6
 _FORCE_TEST = 0.5
+# Chance of looking three levels ahead instead of two, where that takes little time.
+_LOOK_DEEPER = 0.5
 _WIDE_RATE = 0.05
 _JITTER = 0.7
 _RATE_SPREAD = 0.7
@@ -82,9 +84,10 @@ def unpaid_price(p, s, feature):  # type: ignore[no-untyped-def]
 
 
 @inlined_kernel
-def price_pairs(p, s, f):  # type: ignore[no-untyped-def]
-    """Fill the price of every feature's test here, and below every other one's."""
+def price_pairs(p, s, f, level):  # type: ignore[no-untyped-def]
+    """Fill the price of every feature's test here, and below every other one's; infinite: above the bound."""
     n_features = f.first_price.shape[0]
+    left = p.max_test_cost - s.path_price[level]
     for a in range(n_features):
         f.first_price[a] = unpaid_price(p, s, a)
     for a in range(n_features):
@@ -92,8 +95,12 @@ def price_pairs(p, s, f):  # type: ignore[no-untyped-def]
             s.paid[p.steps[entry]] += 2
         for b in range(n_features):
             f.pair_price[a, b] = unpaid_price(p, s, b)
+            if f.first_price[a] + f.pair_price[a, b] > left:
+                f.pair_price[a, b] = np.inf
         for entry in range(p.step_start[a], p.step_start[a + 1]):
             s.paid[p.steps[entry]] -= 2
+        if f.first_price[a] > left:
+            f.first_price[a] = np.inf
 
 
 @inlined_kernel
@@ -237,18 +244,22 @@ def pair_up(p, f, n_tests, left_rate, right_rate):  # type: ignore[no-untyped-de
 def best_of_depth_two(p, s, f, level, deep, rng, spread):  # type: ignore[no-untyped-def]
     """Write to ``f.chosen`` the best test for the cases at ``level`` and the tests below it (-1: leaf).
 
-    ``deep`` False looks one level ahead only.
+    ``deep`` False looks one level ahead only. Returns the cost of it all under the rates, infinite where
+    the node has too few cases.
     """
     for i in range(3):
         f.chosen[i] = LEAF
     n_tests = choose_tests(p, s, f, level, rng)
+    whole = f.support.shape[0] - 1
+    if f.support[whole] < f.least_support:
+        return np.inf
+    best = least_of(f, whole)
     if n_tests == 0:
-        return
-    price_pairs(p, s, f)
+        return best
+    price_pairs(p, s, f, level)
     level_rate = np.exp(spread * normal(rng)) if spread > 0.0 else 1.0
     left_rate = level_rate * (np.exp(spread * normal(rng)) if spread > 0.0 else 1.0)
     right_rate = level_rate * (np.exp(spread * normal(rng)) if spread > 0.0 else 1.0)
-    whole = f.support.shape[0] - 1
     if deep:
         pair_up(p, f, n_tests, left_rate, right_rate)
     else:
@@ -260,7 +271,6 @@ def best_of_depth_two(p, s, f, level, deep, rng, spread):  # type: ignore[no-unt
                 least_right = min(least_right, f.cost[whole, k] - f.cost[i, k])
             f.best_left[i], f.best_right[i] = least_left, least_right
             f.left_test[i], f.right_test[i] = LEAF, LEAF
-    best = least_of(f, whole)
     top = -1
     for i in range(n_tests):
         a = p.test_feature[f.rows[i]]
@@ -274,6 +284,80 @@ def best_of_depth_two(p, s, f, level, deep, rng, spread):  # type: ignore[no-unt
             f.chosen[1] = f.rows[f.left_test[top]]
         if f.right_test[top] >= 0:
             f.chosen[2] = f.rows[f.right_test[top]]
+    return best
+
+
+@inlined_kernel
+def put_aside(f, target, row):  # type: ignore[no-untyped-def]
+    """Copy what ``f.chosen`` holds to a row of another array."""
+    for i in range(3):
+        target[row, i] = f.chosen[i]
+
+
+@inlined_kernel
+def enter_branch(p, s, f, level, top, side, n_tops, rng):  # type: ignore[no-untyped-def]
+    """Send the cases at ``level`` down one side of a test; return the test, LEAF where it is too dear.
+
+    With ``side`` 0 a test is drawn and paid, with 1 the last one, ``f.top[0]``, stays.
+    """
+    if side == 0:
+        n_tests = f.rows.shape[0]
+        f.top[0] = top if n_tops == n_tests else draw(rng, n_tests)
+        rewind(s, level)
+        price = pay(p, s, p.test_feature[f.top[0]], level)
+        s.path_price[level + 1] = s.path_price[level] + price
+        f.top_price[0] = f.rate[p.test_feature[f.top[0]]] * price
+        if s.path_price[level + 1] > p.max_test_cost:
+            return LEAF
+    split_words(p, s, np.int32(f.top[0]), np.uint64(0), side, level + 1)
+    return f.top[0]
+
+
+@inlined_kernel
+def best_subtree(p, s, f, level, room, deeper, rng, spread):  # type: ignore[no-untyped-def]
+    """Find the best subtree of depth two for the cases at ``level``, or of depth three if ``deeper``.
+
+    Depth three tries all tests at the top, or as many random ones as the time allows, each with the best
+    of depth two on both sides. Returns the test at the top where such a tree wins, the tests below it in
+    ``f.below``, a row each side; else LEAF, and the best of depth two is in ``f.chosen``.
+    """
+    n_tests = f.rows.shape[0]
+    pairs = n_tests * n_tests * max(s.words.shape[1], _LEAST_WORDS)
+    n_tops = min(n_tests, np.int64(f.most_words / pairs)) if deeper else 0
+    if n_tops < 2 and n_tests > 1:
+        n_tops = 0
+    best, value, weight = np.inf, 0.0, 0.0
+    found = np.int64(LEAF)
+    # The node itself, then both sides of each test: in one loop, so that the kernel within is compiled once.
+    for job in range(1 + 2 * n_tops):
+        side = (job - 1) % 2
+        here = level
+        if job > 0:
+            if side == 1 and not value < best:
+                continue
+            here = level + 1
+            if enter_branch(p, s, f, level, (job - 1) // 2, side, n_tops, rng) == LEAF:
+                value = np.inf
+                continue
+            if side == 0:
+                value = f.top_price[0] * weight
+        cost = best_of_depth_two(p, s, f, here, room > 1, rng, spread)
+        if job == 0:
+            best = cost
+            weight = f.weight[n_tests + 1]
+            put_aside(f, f.trial, 2)
+            continue
+        value += cost
+        put_aside(f, f.trial, side)
+        if side == 1 and value < best:
+            best = value
+            found = f.top[0]
+            for i in range(3):
+                f.below[0, i], f.below[1, i] = f.trial[0, i], f.trial[1, i]
+    rewind(s, level)
+    for i in range(3):
+        f.chosen[i] = f.trial[2, i]
+    return found
 
 
 @inlined_kernel
@@ -287,10 +371,11 @@ def polish(p, s, f, pool, rng, slot, n_members, settings, objective_kind):  # ty
         s.paid[step] = 0
     s.counters[0] = 0
     s.trail_mark[0] = 0
+    s.path_price[0] = 0.0
     node, level = np.int64(0), np.int64(0)
     while pool.test[slot, node] >= 0 and rng.random() < _GO_DOWN:
         test, mask = pool.test[slot, node], pool.mask[slot, node]
-        pay(p, s, feature_of(p, test), level)
+        s.path_price[level + 1] = s.path_price[level] + pay(p, s, feature_of(p, test), level)
         side = draw(rng, 2)
         level += 1
         split_words(p, s, test, mask, side, level)
@@ -326,39 +411,39 @@ def fill(p, s, f, rng, start, level, settings, most_nodes, spread):  # type: ign
         if room <= 0 or committed + 2 > most_nodes:
             test = LEAF
         mask = np.uint64(0)
+        planned = False
         if test == DECIDE and forced and here == level:
             test, mask = test_of_choice(p, rng, draw(rng, p.choice_feature.shape[0]))
             left, right = DECIDE, DECIDE
         elif test == DECIDE:
             rewind(s, here)
-            best_of_depth_two(p, s, f, here, room > 1, rng, spread)
-            test = f.chosen[0]
-            left = f.chosen[1] if f.chosen[1] >= 0 or room < 3 else DECIDE
-            right = f.chosen[2] if f.chosen[2] >= 0 or room < 3 else DECIDE
+            deeper = room > 2 and rng.random() < _LOOK_DEEPER
+            test = best_subtree(p, s, f, here, room, deeper, rng, spread)
+            planned = test >= 0
+            if not planned:
+                test = f.chosen[0]
+                left = f.chosen[1] if f.chosen[1] >= 0 or room < 3 else DECIDE
+                right = f.chosen[2] if f.chosen[2] >= 0 or room < 3 else DECIDE
         s.test[at] = test
         s.mask[at] = mask
         written += 1
         if test < 0:
             continue
         committed += 2
-        pay(p, s, feature_of(p, test), here)
+        s.path_price[here + 1] = s.path_price[here] + pay(p, s, feature_of(p, test), here)
         s.parent_at[here + 1] = at
-        top += 1
-        f.plan[top, 0], f.plan[top, 1], f.plan[top, 2], f.plan[top, 3], f.plan[top, 4] = (
-            here + 1,
-            1,
-            right,
-            DECIDE,
-            DECIDE,
-        )
-        top += 1
-        f.plan[top, 0], f.plan[top, 1], f.plan[top, 2], f.plan[top, 3], f.plan[top, 4] = (
-            here + 1,
-            0,
-            left,
-            DECIDE,
-            DECIDE,
-        )
+        for side in range(1, -1, -1):
+            top += 1
+            f.plan[top, 0], f.plan[top, 1] = here + 1, side
+            if planned:
+                for i in range(3):
+                    f.plan[top, 2 + i] = f.below[side, i]
+                    # Where the depth allows more than was looked at, decide again.
+                    if f.below[side, i] < 0 and room > 3:
+                        f.plan[top, 2 + i] = DECIDE
+            else:
+                f.plan[top, 2] = left if side == 0 else right
+                f.plan[top, 3], f.plan[top, 4] = DECIDE, DECIDE
     return np.int64(written)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from cstree._io import write_bytes
+from cstree.evolution._kernels import ARCHIVED, MEMBERS
 from cstree.evolution.island import Island, Members
 
 __all__ = ["Checkpoint"]
@@ -52,8 +53,10 @@ class Checkpoint:
             arrays[f"state{i}"] = island.state
             arrays[f"random{i}"] = np.frombuffer(_random_state(island).encode(), np.uint8)
             arrays[f"slots{i}"] = island.pool.slots
-            for name, array in island.members()._asdict().items():
-                arrays[f"{name}{i}"] = array
+            arrays[f"seen{i}"] = island.archive.seen
+            for store, trees in _stores(island).items():
+                for name, array in trees._asdict().items():
+                    arrays[f"{store}{name}{i}"] = array
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **arrays)
         write_bytes(self.path, buffer.getvalue())
@@ -91,26 +94,44 @@ class Checkpoint:
         return True
 
 
+def _stores(island: Island) -> dict[str, Members]:
+    """Trees of an island by where they are."""
+    return {"": island.members(), **({"archive_": island.found()} if island.settings.archive_size else {})}
+
+
 def _restore(island: Island, arrays: dict[str, Any], i: int) -> None:
     """Put a stored island's trees back into the slots where they were."""
-    state = arrays[f"state{i}"]
-    slots = arrays[f"slots{i}"]
-    count = int(state[0])
-    if sorted(slots.tolist()) != list(range(len(island.pool.slots))) or not 0 < count <= len(slots):
-        raise ValueError("its slots are damaged")
-    members = Members(*(arrays[f"{name}{i}"] for name in Members._fields))
-    for name, array in members._asdict().items():
-        wanted = getattr(island.pool, name)
-        if array.dtype != wanted.dtype or array.shape != (count, *wanted.shape[1:]):
-            raise ValueError(f"its {name} is of another kind or size")
+    state, slots, seen = arrays[f"state{i}"], arrays[f"slots{i}"], arrays[f"seen{i}"]
     if state.dtype != island.state.dtype or state.shape != island.state.shape or (state < 0).any():
         raise ValueError("its counters are damaged")
-    _check_trees(members, island)
+    count, archived = int(state[MEMBERS]), int(state[ARCHIVED])
+    if sorted(slots.tolist()) != list(range(len(island.pool.slots))) or not 0 < count <= len(slots):
+        raise ValueError("its slots are damaged")
+    if archived > island.settings.archive_size or (island.settings.archive_size and not archived):
+        raise ValueError("its archive is damaged")
+    if seen.dtype != island.archive.seen.dtype or seen.shape != island.archive.seen.shape:
+        raise ValueError("its keys are damaged")
+    members = _stored_trees(island, arrays, "", i, count)
+    kept = _stored_trees(island, arrays, "archive_", i, archived) if archived else None
     island.pool.slots[:] = slots
     for name, array in members._asdict().items():
         getattr(island.pool, name)[slots[:count]] = array
+    for name, array in kept._asdict().items() if kept is not None else ():
+        getattr(island.archive, name)[:archived] = array
+    island.archive.seen[:] = seen
     island.state[:] = state
     island.rng.bit_generator.state = _with_arrays(json.loads(arrays[f"random{i}"].tobytes().decode()))
+
+
+def _stored_trees(island: Island, arrays: dict[str, Any], store: str, i: int, count: int) -> Members:
+    """Read trees from the file and check that they are trees of this search."""
+    trees = Members(*(arrays[f"{store}{name}{i}"] for name in Members._fields))
+    for name, array in trees._asdict().items():
+        wanted = getattr(island.pool, name)
+        if array.dtype != wanted.dtype or array.shape != (count, *wanted.shape[1:]):
+            raise ValueError(f"its {store}{name} is of another kind or size")
+    _check_trees(trees, island)
+    return trees
 
 
 def _check_trees(members: Members, island: Island) -> None:

@@ -8,14 +8,31 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cstree.evolution._kernels import evolve
-from cstree.evolution.population import Pool, Settings, make_fill_work, make_pool
+from cstree.evolution._kernels import (
+    ARCHIVE_CHANGE,
+    ARCHIVED,
+    DUPLICATES,
+    GENERATIONS,
+    LAST_CHANGE,
+    MEMBERS,
+    MERGED,
+    SEEDS,
+    evolve,
+)
+from cstree.evolution.population import (
+    Archive,
+    Pool,
+    Settings,
+    make_archive,
+    make_fill_work,
+    make_pool,
+)
 from cstree.pareto._kernels import crowding_distance, nondominated
 from cstree.tree.problem import TreeProblem
 
 __all__ = ["Island", "Members", "best_members"]
 
-MEMBERS, EVALUATIONS, GENERATIONS, LAST_CHANGE, SEEDS = range(5)
+N_COUNTERS = DUPLICATES + 1
 
 
 class Members(NamedTuple):
@@ -40,8 +57,9 @@ class Island:
     Attributes
     ----------
     pool : Pool
-    state : int64 (5,)
-        Members, evaluations, generations, generation of the last change, seeds.
+    archive : Archive
+    state : int64 (9,)
+        Counters; see :func:`cstree.evolution._kernels.evolve`.
     """
 
     def __init__(
@@ -59,7 +77,9 @@ class Island:
         self.operator_share = operator_share
         self.rng = rng
         self.pool: Pool = make_pool(problem, settings, len(objective_kind))
-        self.state = np.zeros(5, dtype=np.int64)
+        self.archive: Archive = make_archive(problem, settings, len(objective_kind))
+        self.state = np.zeros(N_COUNTERS, dtype=np.int64)
+        self.state[MERGED] = 1
         self.workspace = problem.workspace()
         self.fill_work = make_fill_work(problem)
         self.state[SEEDS] = min(len(seeds), settings.dominant_size)
@@ -70,18 +90,48 @@ class Island:
 
     def evolve(self, n_generations: int) -> None:
         """Run generations; the first call also makes the first population."""
-        evolve(
-            self.problem.arrays,
-            self.workspace,
-            self.fill_work,
-            self.pool,
-            self.state,
-            self.rng,
-            self.settings,
-            self.objective_kind,
-            self.operator_share,
-            n_generations,
-        )
+        last = self.state[GENERATIONS] + n_generations
+        while True:
+            restart = self.settings.restart
+            if restart and self.state[GENERATIONS] - self.state[LAST_CHANGE] >= restart:
+                self._start_anew()
+            evolve(
+                self.problem.arrays,
+                self.workspace,
+                self.fill_work,
+                self.pool,
+                self.archive,
+                self.state,
+                self.rng,
+                self.settings,
+                self.objective_kind,
+                self.operator_share,
+                last - self.state[GENERATIONS],
+            )
+            if self.state[GENERATIONS] >= last:
+                return
+
+    def _start_anew(self) -> None:
+        """Leave a population that is stuck: for a random one, or, if it is one, for the archive's trees."""
+        self.state[LAST_CHANGE] = self.state[GENERATIONS]
+        self.archive.seen[:] = 0  # what was seen is wanted again
+        self.state[MERGED] = 1 - self.state[MERGED]
+        if self.state[MERGED]:
+            self.settle(_least_crowded(self.found(), self.settings.dominant_size))
+        else:
+            self.state[MEMBERS] = self.state[SEEDS] = 0
+
+    @property
+    def last_change(self) -> int:
+        """Generation in which something new was found last."""
+        return int(self.state[ARCHIVE_CHANGE if self.settings.archive_size else LAST_CHANGE])
+
+    def found(self) -> Members:
+        """Copy all nondominated trees that were found."""
+        if not self.settings.archive_size:
+            return self.members()
+        count = self.state[ARCHIVED]
+        return Members(*(getattr(self.archive, name)[:count].copy() for name in Members._fields))
 
     def members(self) -> Members:
         """Copy the dominant trees."""
@@ -99,12 +149,16 @@ class Island:
 
 def best_members(islands: Sequence[Island], most: int | None = None) -> Members:
     """Nondominated trees of all islands, one a point; at most the ``most`` least crowded."""
-    every = [island.members() for island in islands]
+    every = [island.found() for island in islands]
     together = Members(*(np.concatenate(arrays) for arrays in zip(*every, strict=True)))
-    small_first = np.argsort(together.n_nodes, kind="stable")
-    together = together.take(small_first)
-    kept = np.flatnonzero(nondominated(np.ascontiguousarray(together.objectives)))
-    if most is not None and len(kept) > most:
-        distance = crowding_distance(np.ascontiguousarray(together.objectives[kept]))
-        kept = kept[np.sort(np.argsort(-distance, kind="stable")[:most])]
-    return together.take(kept)
+    together = together.take(np.argsort(together.n_nodes, kind="stable"))
+    together = together.take(np.flatnonzero(nondominated(np.ascontiguousarray(together.objectives))))
+    return together if most is None else _least_crowded(together, most)
+
+
+def _least_crowded(members: Members, most: int) -> Members:
+    """Take the ``most`` members that are farthest from their neighbours."""
+    if len(members.n_nodes) <= most:
+        return members
+    distance = crowding_distance(np.ascontiguousarray(members.objectives))
+    return members.take(np.sort(np.argsort(-distance, kind="stable")[:most]))

@@ -55,9 +55,14 @@ class NNIA:
         From "regrow", "prune", "move_cut", "change_test", "split_leaf".
     recombination : float, default=0.5
         Probability that a clone first swaps a subtree with another active tree.
-    polish : float, default=0.1
+    polish : float or bool, default=0.1
         Probability that a clone is polished instead: a part of it rebuilt from optimal subtrees of
-        depth two. 0 is the published algorithm.
+        depth two; True: 0.1. False or 0 is the published algorithm: no polish, no archive, no restarts.
+    restart : int or None, default=20
+        Generations without change after which a population is stuck and begins anew: with random trees,
+        and when these are stuck too, with the best of all found. None: never.
+    archive_size : int, default=1000
+        Most nondominated trees that are kept beside the population, which has room for ``dominant_size``.
     leaf_chance : float, default=0.4
         Probability that a node of a random tree, below its root, is a leaf.
     prune_by_cost : bool, default=True
@@ -85,6 +90,8 @@ class NNIA:
     mutations: str | Sequence[str] = "all"
     recombination: float = 0.5
     polish: float = 0.1
+    restart: int | None = 20
+    archive_size: int = 1000
     leaf_chance: float = 0.4
     prune_by_cost: bool = True
     objectives: Sequence[str] = ("misclassification_cost", "test_cost")
@@ -146,6 +153,8 @@ class NNIA:
         seeds: Sequence[tuple[NDArray[np.int32], NDArray[np.uint64]]] = (),
     ) -> Run:
         """Prepare a search without running it; see :meth:`run`."""
+        has_tests = problem.max_depth > 0 and len(problem.arrays.choice_feature) > 0
+        beyond_published = has_tests and self.polish > 0
         settings = Settings(
             max_depth=problem.max_depth,
             max_nodes=problem.max_nodes,
@@ -156,7 +165,9 @@ class NNIA:
             clone_size=int(self.clone_size),
             recombination=float(self.recombination),
             leaf_chance=float(self.leaf_chance),
-            polish=float(self.polish) if len(problem.candidates) else 0.0,
+            polish=(0.1 if self.polish is True else float(self.polish)) if len(problem.candidates) else 0.0,
+            restart=int(self.restart or 0) if beyond_published else 0,
+            archive_size=int(self.archive_size) if beyond_published else 0,
         )
         kinds = np.array([OBJECTIVES[name] for name in self.objectives], dtype=np.int64)
         generators = [rng] if self.islands == 1 else rng.spawn(self.islands)
@@ -182,6 +193,12 @@ class NNIA:
         for name in ("dominant_size", "active_size", "clone_size", "islands", "migration"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}.")
+        if self.archive_size < 0:
+            raise ValueError(f"archive_size must not be negative, got {self.archive_size}.")
+        if self.restart is not None and self.restart < 1:
+            raise ValueError(f"restart must be at least 1 or None, got {self.restart}.")
+        if self.restart is not None and self.archive_size == 0 and self.polish > 0:
+            raise ValueError("restart needs an archive: give archive_size, or restart=None.")
         for name in ("generations", "patience"):
             value = getattr(self, name)
             if value is not None and value < 0:
@@ -206,15 +223,17 @@ class NNIA:
 
     def _validate_kinds(self) -> None:
         """Whole numbers where something is counted, numbers elsewhere, before any of them is compared."""
-        for name in ("dominant_size", "active_size", "clone_size", "islands", "migration"):
+        for name in ("dominant_size", "active_size", "clone_size", "islands", "migration", "archive_size"):
             if not _is_a(Integral, getattr(self, name)):
                 raise TypeError(f"{name} must be a whole number, got {getattr(self, name)!r}.")
-        for name in ("generations", "patience", "n_jobs"):
+        for name in ("generations", "patience", "n_jobs", "restart"):
             if getattr(self, name) is not None and not _is_a(Integral, getattr(self, name)):
                 raise TypeError(f"{name} must be a whole number or None, got {getattr(self, name)!r}.")
-        for name in ("recombination", "polish", "leaf_chance", "checkpoint_seconds"):
+        for name in ("recombination", "leaf_chance", "checkpoint_seconds"):
             if not _is_a(Real, getattr(self, name)):
                 raise TypeError(f"{name} must be a number, got {getattr(self, name)!r}.")
+        if not isinstance(self.polish, Real):
+            raise TypeError(f"polish must be a probability, True or False, got {self.polish!r}.")
         if self.time_budget is not None and not _is_a(Real, self.time_budget):
             raise TypeError(f"time_budget must be a number of seconds or None, got {self.time_budget!r}.")
 

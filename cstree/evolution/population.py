@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 from cstree.tree.problem import TreeProblem
 
-__all__ = ["FillWork", "Pool", "Settings", "make_fill_work", "make_pool"]
+__all__ = ["Archive", "FillWork", "Pool", "Settings", "make_archive", "make_fill_work", "make_pool"]
+
+# Keys of trees that were evaluated lately; a power of two.
+_SEEN = 2**15
 
 
 class Settings(NamedTuple):
@@ -25,6 +28,8 @@ class Settings(NamedTuple):
     recombination: float
     leaf_chance: float
     polish: float
+    restart: int  # generations without change; 0: never
+    archive_size: int  # 0: no archive
 
 
 class FillWork(NamedTuple):
@@ -44,6 +49,10 @@ class FillWork(NamedTuple):
     words: NDArray[np.uint64]  # (W,)
     node_words: NDArray[np.uint64]  # (W,)
     chosen: NDArray[np.int64]  # (3,) test at the top and below it
+    trial: NDArray[np.int64]  # (3, 3) the same put aside: below a test, a row each side, and without it
+    below: NDArray[np.int64]  # (2, 3) below the best test of three levels
+    top: NDArray[np.int64]  # (1,) test at the top of three levels that is tried
+    top_price: NDArray[np.float64]  # (1,) its price under the rate
     plan: NDArray[np.int64]  # (levels, 5) nodes to come
     least_support: int
     most_words: float  # words that all pairs of tests may take
@@ -72,6 +81,10 @@ def make_fill_work(problem: TreeProblem) -> FillWork:
         words=np.zeros(n_words, np.uint64),
         node_words=np.zeros(n_words, np.uint64),
         chosen=np.zeros(3, np.int64),
+        trial=np.zeros((3, 3), np.int64),
+        below=np.zeros((2, 3), np.int64),
+        top=np.zeros(1, np.int64),
+        top_price=np.zeros(1),
         plan=np.zeros((2 * problem.max_depth + 4, 5), np.int64),
         least_support=max(problem.min_support, 1),
         most_words=_PAIR_WORDS,
@@ -127,4 +140,32 @@ def make_pool(problem: TreeProblem, settings: Settings, n_objectives: int) -> Po
         share=np.zeros(slots),
         active=np.zeros(slots, np.int64),
         clones=np.zeros(slots, np.int64),
+    )
+
+
+class Archive(NamedTuple):
+    """All nondominated trees that a search met, also those the population has no room for."""
+
+    test: NDArray[np.int32]  # (A, M), and so on as in Pool
+    mask: NDArray[np.uint64]
+    size: NDArray[np.int32]
+    badness: NDArray[np.float64]
+    n_nodes: NDArray[np.int32]  # (A,)
+    regret: NDArray[np.float64]
+    objectives: NDArray[np.float64]  # (A, m)
+    seen: NDArray[np.uint64]  # keys of trees that were evaluated
+
+
+def make_archive(problem: TreeProblem, settings: Settings, n_objectives: int) -> Archive:
+    """Empty archive."""
+    trees, nodes = settings.archive_size, problem.max_nodes
+    return Archive(
+        test=np.full((trees, nodes), -1, np.int32),
+        mask=np.zeros((trees, nodes), np.uint64),
+        size=np.ones((trees, nodes), np.int32),
+        badness=np.zeros((trees, nodes)),
+        n_nodes=np.ones(trees, np.int32),
+        regret=np.zeros(trees),
+        objectives=np.zeros((trees, n_objectives)),
+        seen=np.zeros(_SEEN if trees else 1, np.uint64),
     )

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from cstree.evolution._kernels import DUPLICATES, EVALUATIONS, GENERATIONS, MERGED
 from cstree.evolution.checkpoint import Checkpoint
-from cstree.evolution.island import EVALUATIONS, GENERATIONS, LAST_CHANGE, Island, best_members
+from cstree.evolution.island import Island, best_members
 from cstree.evolution.population import Settings
 from cstree.pareto._kernels import hypervolume_2d
 from cstree.pareto.front import Front
@@ -76,7 +77,7 @@ class Run:
     @property
     def has_members(self) -> bool:
         """Whether there is a front to speak of."""
-        return all(island.state[0] > 0 for island in self.islands)
+        return all(len(island.found().n_nodes) > 0 for island in self.islands)
 
     def search(self, callback: Callable[[Progress], None] | None) -> None:
         """Run until a limit is reached."""
@@ -115,13 +116,15 @@ class Run:
         if self.generation % self.migration == 0:
             best = best_members(self.islands, self.settings.dominant_size)
             for island in self.islands:
-                island.settle(best)
+                # A population that began anew stays alone until it is stuck.
+                if island.state[MERGED]:
+                    island.settle(best)
         return batch
 
     def _generations_left(self, generations: int | None) -> int:
         left = 2**40 if generations is None else generations - self.generation
         if self.limits.patience is not None:
-            last_change = max(int(island.state[LAST_CHANGE]) for island in self.islands)
+            last_change = max(island.last_change for island in self.islands)
             left = min(left, self.limits.patience - (self.generation - last_change))
         return left
 
@@ -163,6 +166,7 @@ class Run:
             "search": "nnia",
             "generations": self.generation,
             "evaluations": sum(int(island.state[EVALUATIONS]) for island in self.islands),
+            "duplicates": sum(int(island.state[DUPLICATES]) for island in self.islands),
             "islands": len(self.islands),
             "seconds": self.seconds,
             "interrupted": interrupted,

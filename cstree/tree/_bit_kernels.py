@@ -241,7 +241,8 @@ def route(p, s, minimum):  # type: ignore[no-untyped-def]
 
     A split with both branches below ``minimum`` cases becomes a leaf; with one below, the node
     gives way to the other branch's subtree. Each node is decided on the cases that really reach
-    it, so one pass reaches the fixed point of "replace, route again, until nothing changes".
+    it, so one pass reaches the fixed point of "replace, route again, until nothing changes". A split
+    with which a path would cost more than ``p.max_test_cost`` becomes a leaf, too.
     Fills ``s.statistics`` and ``s.price`` of the new nodes; returns their number.
     """
     n_new = 0
@@ -251,6 +252,7 @@ def route(p, s, minimum):  # type: ignore[no-untyped-def]
     s.counters[0] = 0
     s.counters[1] = -1
     s.trail_mark[0] = 0
+    s.path_price[0] = 0.0
     for step in range(s.paid.shape[0]):
         s.paid[step] = 0
     while top >= 0:
@@ -277,9 +279,13 @@ def route(p, s, minimum):  # type: ignore[no-untyped-def]
             if few_left or few_right:
                 source = right_source if few_left else left_source
                 continue
+            price = pay(p, s, feature_of(p, s.test[source]), depth)
+            s.path_price[depth + 1] = s.path_price[depth] + price
+            if s.path_price[depth + 1] > p.max_test_cost:
+                break
             s.new_test[n_new] = s.test[source]
             s.new_mask[n_new] = s.mask[source]
-            s.price[n_new] = pay(p, s, feature_of(p, s.test[source]), depth)
+            s.price[n_new] = price
             s.parent_at[depth + 1] = n_new
             for branch in range(2):
                 top += 1

@@ -35,6 +35,8 @@ class TreeProblem:
         Fewest cases in a branch.
     max_leaf_nodes : int
         Most leaves of a tree.
+    max_test_cost : float
+        Most that the tests on a path may cost together.
     """
 
     dataset: Dataset
@@ -42,6 +44,7 @@ class TreeProblem:
     max_depth: int = 6
     min_support: int = 2
     max_leaf_nodes: int = 64
+    max_test_cost: float = np.inf
 
     @property
     def max_nodes(self) -> int:
@@ -61,7 +64,9 @@ class TreeProblem:
     @cached_property
     def arrays(self) -> SearchArrays:
         """The problem as the kernels want it."""
-        return build_search_arrays(self.dataset, self.costs, self.candidates, self.category_groups)
+        return build_search_arrays(
+            self.dataset, self.costs, self.candidates, self.category_groups, self.max_test_cost
+        )
 
     def workspace(self) -> Workspace:
         """Scratch memory for one worker."""

@@ -54,6 +54,7 @@ class SearchArrays(NamedTuple):
     cost_unit: float
     cost_scale: float  # magnitude of the whole table's costs, for relative slack
     total_weight: float
+    max_test_cost: float  # most that a path may cost
 
 
 class Workspace(NamedTuple):
@@ -70,6 +71,7 @@ class Workspace(NamedTuple):
     words: NDArray[np.uint64]
     waiting_words: NDArray[np.uint64]
     price: NDArray[np.float64]
+    path_price: NDArray[np.float64]  # (levels,) paid on the way to each level
     leaf_cost: NDArray[np.float64]
     subtree_cost: NDArray[np.float64]
     stack: NDArray[np.int64]
@@ -95,6 +97,7 @@ def make_workspace(p: SearchArrays, nodes: int, levels: int) -> Workspace:
         words=np.tile(p.words, (levels, 1)),
         waiting_words=np.zeros((1, len(p.words)), np.uint64),
         price=np.zeros(nodes),
+        path_price=np.zeros(levels + 1),
         leaf_cost=np.zeros(nodes),
         subtree_cost=np.zeros(nodes),
         stack=np.zeros((2 * levels + 2, 3), np.int64),
@@ -112,9 +115,10 @@ def build_search_arrays(
     costs: BoundCosts,
     candidates: CandidateTests,
     category_groups: Mapping[int, NDArray[np.int64]],
+    max_test_cost: float,
 ) -> SearchArrays:
     """Lay out the cases as bits and look up what the kernels need of costs and candidates."""
-    return _SearchArraysBuilder(dataset, costs, candidates, category_groups).build()
+    return _SearchArraysBuilder(dataset, costs, candidates, category_groups, max_test_cost).build()
 
 
 class _Layout(NamedTuple):
@@ -141,11 +145,14 @@ class _SearchArraysBuilder:
         costs: BoundCosts,
         candidates: CandidateTests,
         category_groups: Mapping[int, NDArray[np.int64]],
+        max_test_cost: float,
     ) -> None:
         self.dataset = dataset
         self.costs = costs
         self.candidates = candidates
         self.category_groups = category_groups
+        # Prices that are added in another order may differ in the last bits.
+        self.max_test_cost = max_test_cost + 1e-12 * abs(max_test_cost)
         self.layout = _lay_out(dataset)
 
     def build(self) -> SearchArrays:
@@ -187,6 +194,7 @@ class _SearchArraysBuilder:
             cost_unit=cost_unit,
             cost_scale=float(total * np.abs(case_costs).max()),
             total_weight=total,
+            max_test_cost=self.max_test_cost,
         )
 
     def _pack(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cstree._numba import lean_kernel
 from cstree.evolution._kernels import clone_counts
-from cstree.evolution._polish_kernels import best_of_depth_two, polish
+from cstree.evolution._polish_kernels import best_subtree, polish
 
 
 @lean_kernel
@@ -14,11 +14,11 @@ def count_clones(pool, n_members, settings):  # type: ignore[no-untyped-def]
 
 
 @lean_kernel
-def best_subtree(p, s, f, rng, deep):  # type: ignore[no-untyped-def]
-    """Leave the best subtree for all cases under the rates of ``f`` in ``f.chosen``."""
+def find_best_subtree(p, s, f, rng, deeper):  # type: ignore[no-untyped-def]
+    """Leave the best subtree for all cases under the rates of ``f`` in ``f.chosen``; see best_subtree."""
     for step in range(s.paid.shape[0]):
         s.paid[step] = 0
-    best_of_depth_two(p, s, f, 0, deep, rng, 0.0)
+    return best_subtree(p, s, f, 0, 3 if deeper else 2, deeper, rng, 0.0)
 
 
 @lean_kernel

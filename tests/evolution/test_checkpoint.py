@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,7 @@ def assert_same(first: Front[Tree], second: Front[Tree]) -> None:
 
 def test_the_outcome_does_not_depend_on_the_number_of_threads(problem: TreeProblem) -> None:
     fronts = [
-        search(islands=3, migration=20, n_jobs=n).run(problem, np.random.default_rng(5))
+        search(islands=3, migration=20, n_jobs=n, restart=3).run(problem, np.random.default_rng(5))
         for n in (None, 2, -1)
     ]
     assert fronts[0].info["islands"] == 3
@@ -55,7 +55,8 @@ def test_the_outcome_does_not_depend_on_the_number_of_threads(problem: TreeProbl
 
 
 def test_islands_share_their_fronts(problem: TreeProblem) -> None:
-    run = search(islands=3, migration=20, generations=40).start(problem, np.random.default_rng(5))
+    options: dict[str, Any] = {"islands": 3, "migration": 20, "generations": 40, "restart": None}
+    run = search(**options).start(problem, np.random.default_rng(5))
     run.search(None)
     first = run.islands[0].members().objectives
     for island in run.islands[1:]:
@@ -64,11 +65,12 @@ def test_islands_share_their_fronts(problem: TreeProblem) -> None:
 
 @pytest.mark.parametrize("islands", [1, 3])
 @pytest.mark.parametrize("stop", [1, 17, 20, 39])
+@pytest.mark.parametrize("restart", [None, 3])
 def test_a_search_that_was_cut_off_goes_on_as_if_it_was_not(
-    problem: TreeProblem, tmp_path: Path, islands: int, stop: int
+    problem: TreeProblem, tmp_path: Path, islands: int, stop: int, restart: int | None
 ) -> None:
     path = tmp_path / "state.npz"
-    options: dict[str, Any] = {"islands": islands, "migration": 20}
+    options: dict[str, Any] = {"islands": islands, "migration": 20, "restart": restart}
     whole = search(**options).run(problem, np.random.default_rng(5))
     search(**options, generations=stop, checkpoint=path).run(problem, np.random.default_rng(5))
     resumed = search(**options, checkpoint=path)
@@ -115,6 +117,10 @@ def test_other_searches_and_damaged_files_are_refused(problem: TreeProblem, tmp_
         ("objectives0", np.inf),
         ("badness0", np.nan),
         ("slots0", 10**6),
+        ("archive_test0", 10**5),
+        ("archive_size0", -1),
+        ("archive_n_nodes0", 10**6),
+        ("archive_objectives0", np.nan),
         ("state0", -1),
         ("state0", 10**6),
     ],
@@ -136,38 +142,51 @@ def test_hostile_numbers_are_refused_before_compiled_code_reads_them(
         search(checkpoint=path).run(problem, np.random.default_rng(0))
 
 
-KILLED = """
-import sys
+KILLED_OVER_AND_OVER = """
+import os, signal, sys, time
 import numpy as np
-from tests.problems import random_problem
-from tests.evolution.test_checkpoint import search
-problem = random_problem(np.random.default_rng(8), n_rows=(60, 60), n_features=(4, 4))[0]
-print("ready", flush=True)
-search(islands=2, generations=3000, checkpoint=sys.argv[1], checkpoint_seconds=0.0).run(
-    problem, np.random.default_rng(5))
+from tests.evolution.test_checkpoint import killed_problem, killed_search
+problem = killed_problem()
+killed_search(generations=3).run(problem, np.random.default_rng(5))  # loads the kernels
+rng = np.random.default_rng(0)
+kills = 0
+while kills < int(sys.argv[2]):
+    process = os.fork()
+    if process == 0:
+        killed_search(checkpoint=sys.argv[1], checkpoint_seconds=0.0).run(problem, np.random.default_rng(5))
+        os._exit(0)
+    time.sleep(0.01 + 0.09 * rng.random())
+    os.kill(process, signal.SIGKILL)
+    if os.WIFEXITED(os.waitpid(process, 0)[1]):
+        break
+    kills += 1
+print(kills)
 """
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
-def test_a_killed_process_is_resumed(problem: TreeProblem, tmp_path: Path) -> None:
+def killed_problem() -> TreeProblem:
+    """Return the problem of the search that is killed."""
+    return random_problem(np.random.default_rng(8), n_rows=(60, 60), n_features=(4, 4))[0]
+
+
+def killed_search(**options: Any) -> NNIA:
+    """Return a search that takes longer than the kills."""
+    return search(**{"islands": 2, "restart": 15, "generations": 3_000, **options})
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_search_that_is_killed_fifty_times_ends_as_if_it_was_not(tmp_path: Path) -> None:
     path = tmp_path / "state.npz"
-    rng = np.random.default_rng(0)
     root = Path(__file__).resolve().parents[2]
-    for _ in range(2):
-        process = subprocess.Popen(
-            [sys.executable, "-c", KILLED, str(path)], cwd=root, stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
-        process.stdout.readline()
-        limit = time.monotonic() + 60
-        while not path.exists() and process.poll() is None and time.monotonic() < limit:
-            time.sleep(0.01)
-        time.sleep(float(rng.random()) * 0.2)
-        process.kill()
-        process.wait()
-        process.stdout.close()
-        assert path.exists()
-    whole = search(islands=2, generations=3000).run(problem, np.random.default_rng(5))
-    assert_same(
-        whole, search(islands=2, generations=3000, checkpoint=path).run(problem, np.random.default_rng(5))
+    run = subprocess.run(
+        [sys.executable, "-c", KILLED_OVER_AND_OVER, str(path), "50"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
     )
+    assert int(run.stdout) == 50
+    whole = killed_search().run(killed_problem(), np.random.default_rng(5))
+    resumed = killed_search(checkpoint=path)
+    assert_same(whole, resumed.run(killed_problem(), np.random.default_rng(5)))
+    assert 0 < resumed.history_[0].generation < 3_000

@@ -49,20 +49,32 @@ def assert_sound(test: Any, mask: Any, problem: TreeProblem) -> None:
     assert len(test) <= problem.max_nodes
 
 
+def assert_supported(test: Any, mask: Any, problem: TreeProblem) -> None:
+    """After pruning every branch has its cases, and no split costs nothing less than its leaf."""
+    pruned = problem.tree(*problem.prune_and_evaluate(test, mask)[:2])
+    assert pruned.support.min() >= min(problem.min_support, problem.dataset.n_samples)
+    least = pruned.label_cost.min(axis=1)
+    for node in np.flatnonzero(pruned.feature >= 0):
+        below = [i for i in range(node, node + pruned.size[node]) if pruned.feature[i] < 0]
+        assert least[below].sum() < least[node]
+
+
 @pytest.mark.parametrize("operator", MUTATIONS)
 def test_operators_keep_every_limit(operator: str) -> None:
     drawn = 0
-    for seed in range(25):
+    for seed in range(60):
+        if drawn >= 10_000:
+            break
         rng = np.random.default_rng(seed)
         problem, _ = random_problem(rng, categories=(2, 9))
         if len(problem.arrays.choice_feature) == 0:
             continue
         problem = TreeProblem(problem.dataset, problem.costs, 3 + seed % 2, 1, max_leaf_nodes=5 + seed % 3)
         run = started(quick(mutations=operator), problem, rng)
-        mutants = np.full((100, problem.max_nodes), -1, np.int32)
-        masks = np.zeros((100, problem.max_nodes), np.uint64)
-        sizes = np.zeros(100, np.int64)
-        for slot in run.pool.slots[: min(run.state[0], 4)]:
+        mutants = np.full((250, problem.max_nodes), -1, np.int32)
+        masks = np.zeros((250, problem.max_nodes), np.uint64)
+        sizes = np.zeros(250, np.int64)
+        for slot in run.pool.slots[: min(run.state[0], 5)]:
             draw_mutants(
                 problem.arrays,
                 run.workspace,
@@ -79,13 +91,15 @@ def test_operators_keep_every_limit(operator: str) -> None:
             for size, test, mask in zip(sizes, mutants, masks, strict=True):
                 assert_sound(test[:size], mask[:size], problem)
                 drawn += 1
+                if drawn % 50 == 0:
+                    assert_supported(test[:size], mask[:size], problem)
                 if operator == "prune":
                     assert size <= len(parent)
                 if operator in ("move_cut", "change_test"):
                     assert np.array_equal(test[:size] < 0, parent < 0)
                 if operator == "split_leaf":
                     assert size in (len(parent), len(parent) + 2)
-    assert drawn > 2000
+    assert drawn >= 10_000
 
 
 def test_move_cut_keeps_the_feature() -> None:
@@ -256,7 +270,7 @@ def test_ctrl_c_keeps_what_was_found() -> None:
         ({"patience": True}, "patience must be a whole number or None"),
         ({"time_budget": "a"}, "time_budget must be a number of seconds"),
         ({"recombination": "a"}, "recombination must be a number"),
-        ({"polish": None}, "polish must be a number"),
+        ({"polish": None}, "polish must be a probability"),
     ],
 )
 def test_bad_parameters_are_named(options: dict[str, Any], named: str) -> None:

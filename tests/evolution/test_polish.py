@@ -10,8 +10,9 @@ import pytest
 
 from cstree.evolution.nnia import NNIA
 from cstree.evolution.population import make_fill_work
+from cstree.tree.evaluation import training_leaves
 from cstree.tree.problem import TreeProblem
-from tests.evolution.kernels import best_subtree, draw_polished
+from tests.evolution.kernels import draw_polished, find_best_subtree
 from tests.evolution.test_nnia import assert_sound, started
 from tests.problems import random_problem
 
@@ -44,7 +45,7 @@ def test_the_best_subtree_of_depth_two_is_found(seed: int) -> None:
     rate = float(np.exp(rng.normal()))
     work, workspace = make_fill_work(problem), problem.workspace()
     work.rate[:] = rate
-    best_subtree(problem.arrays, workspace, work, rng, True)
+    assert find_best_subtree(problem.arrays, workspace, work, rng, False) == -1
     found = total(problem, subtree(*map(int, work.chosen)), rate)
     every = [
         total(problem, subtree(*tests), rate) for tests in product(range(n), range(-1, n), range(-1, n))
@@ -70,6 +71,47 @@ def test_polished_trees_keep_every_limit(seed: int) -> None:
         )  # fmt: skip
         for size, test, mask in zip(sizes, trees, masks, strict=True):
             assert_sound(test[:size], mask[:size], problem)
+
+
+def least_cost(
+    problem: TreeProblem, cases: list[int], paid: frozenset[int], depth: int, rate: float
+) -> float:
+    """Least misclassification plus ``rate`` times test cost of some cases, by trying every tree."""
+    dataset = problem.dataset
+    weight, costs = dataset.weights()[cases], dataset.case_costs(problem.costs.matrix)[cases]
+    least = float((weight[:, None] * costs).sum(axis=0).min())
+    for row in range(len(problem.candidates) if depth else 0):
+        leaf = problem.tree(np.array([row, -1, -1], np.int32), np.zeros(3, np.uint64))
+        left = training_leaves(leaf, dataset) == 1
+        sides = [[i for i in cases if left[i] == side] for side in (True, False)]
+        if all(sides):
+            bought = problem.costs.newly_paid(int(problem.candidates.feature[row]), set(paid))
+            price = sum(amount for _, amount in bought) * float(weight.sum())
+            now = paid | {step for step, _ in bought}
+            below = sum(least_cost(problem, side, now, depth - 1, rate) for side in sides)
+            least = min(least, rate * price + below)
+    return least
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_best_subtree_of_depth_three_is_found(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem, _ = random_problem(rng, n_rows=(8, 25), n_features=(1, 2))
+    problem = replace(problem, max_depth=3, min_support=1, max_leaf_nodes=8)
+    n = len(problem.candidates)
+    if not 0 < n <= 5:
+        return
+    rate = float(np.exp(rng.normal()))
+    work, workspace = make_fill_work(problem), problem.workspace()
+    work.rate[:] = rate
+    top = int(find_best_subtree(problem.arrays, workspace, work, rng, True))
+    if top < 0:
+        tests = subtree(*map(int, work.chosen))
+    else:
+        tests = [top, *(test for side in work.below for test in subtree(*map(int, side)))]
+    dataset = problem.dataset
+    least = least_cost(problem, list(range(dataset.n_samples)), frozenset(), 3, rate) / dataset.total_weight
+    assert total(problem, tests, rate) == pytest.approx(least, abs=1e-9)
 
 
 def test_polish_reaches_what_mutation_misses() -> None:
