@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cstree.evolution.nnia import NNIA
-from cstree.evolution.toolbox import Individual, TreeToolbox, parents_spea2, select_spea2
+from cstree.evolution.toolbox import Individual, TreeToolbox, parents_spea2, points_of, select_spea2
 from cstree.pareto._kernels import crowding_distance, hypervolume_2d, nondominated
 from cstree.pareto.front import Front
 from cstree.tree.problem import TreeProblem
@@ -26,28 +27,32 @@ _SECONDS_PER_REPORT = 0.1
 
 
 class Archive:
-    """The nondominated trees of all that were offered; of equal points the smallest tree, then the first.
-
-    Attributes
-    ----------
-    points : float64 (n, m)
-    individuals : list of Individual
-    """
+    """The nondominated trees of all that were offered; of equal points the smallest tree, then the first."""
 
     def __init__(self, n_objectives: int) -> None:
-        self.points: NDArray[np.float64] = np.empty((0, n_objectives))
-        self.individuals: list[Individual] = []
+        # One tuple: Ctrl-C finds either the old state or the new one.
+        self._kept: tuple[NDArray[np.float64], list[Individual]] = (np.empty((0, n_objectives)), [])
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """Objectives, (n, m)."""
+        return self._kept[0]
+
+    @property
+    def individuals(self) -> list[Individual]:
+        """The trees, copies of those that were offered."""
+        return self._kept[1]
 
     def update(self, offered: Sequence[Individual]) -> bool:
         """Take in evaluated individuals; return whether one of them is a new point or a smaller tree."""
-        points = np.concatenate([self.points, [individual.fitness.values for individual in offered]])
-        every = [*self.individuals, *offered]
-        small_first = np.argsort([len(individual) for individual in every], kind="stable")
-        kept = np.sort(small_first[nondominated(points[small_first])])
-        n_old = len(self.individuals)
-        # One assignment: Ctrl-C finds either the old state or the new one.
-        self.points, self.individuals = points[kept], [every[i] for i in kept]
-        return bool(kept[-1] >= n_old)
+        old_points, old = self._kept
+        points = np.concatenate([old_points, points_of(offered)])
+        sizes = [len(individual) for individual in (*old, *offered)]
+        small_first = np.argsort(sizes, kind="stable")
+        kept = np.sort(small_first[nondominated(points[small_first])]).tolist()
+        individuals = [old[i] if i < len(old) else copy.deepcopy(offered[i - len(old)]) for i in kept]
+        self._kept = points[kept], individuals
+        return kept[-1] >= len(old)
 
 
 @dataclass

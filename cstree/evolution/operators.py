@@ -230,7 +230,7 @@ class TreeOperators:
         ValueError
             The arrays are no preorder of known tests, or exceed a limit; the error names the node.
         """
-        test, mask = tree
+        test, mask = np.asarray(tree[0]), np.asarray(tree[1])
         if not len(test) == len(mask) > 0:
             raise ValueError(f"a tree needs one mask per test; got {len(test)} tests and {len(mask)} masks.")
         if len(test) > self.limits.max_nodes:
@@ -283,6 +283,7 @@ class TreeOperators:
         )
         if done < len(jobs):
             self.check(self._taken(jobs[done][1]))
+            raise AssertionError("the compiled check refuses what the readable one accepts")
 
     def _make_room(self, count: int) -> None:
         if len(self.slots.n_nodes) <= count:

@@ -35,6 +35,7 @@ __all__ = [
     "TreeToolbox",
     "parents_nsga2",
     "parents_spea2",
+    "points_of",
     "select_nsga2",
     "select_spea2",
 ]
@@ -260,7 +261,7 @@ class TreeToolbox(base.Toolbox):
     ) -> tuple[Individual]:
         """Rebuild a part of an individual, in place; the population says what a mistake is worth."""
         genes, points = self._operators.prune([individual.genes], by_support=False, by_cost=False)
-        beside = population if isinstance(population, np.ndarray) else _points(list(population))
+        beside = population if isinstance(population, np.ndarray) else points_of(list(population))
         individual.genes = self._operators.polish(genes[0], points[0], beside if len(beside) else None)
         return (individual,)
 
@@ -270,7 +271,7 @@ class TreeToolbox(base.Toolbox):
         """Return a child of each parent; the parent before it is its mate."""
         drawn = self.rng.random((2, len(parents)))
         polished, mated = drawn[0] < polish, drawn[1] < recombination
-        points = _points(parents)
+        points = points_of(parents)
         if not self._is_own("clone", "mate", "mutate", "polish"):
             return [
                 self._child(parents, i, bool(polished[i]), bool(mated[i]), points)
@@ -335,8 +336,23 @@ class TreeToolbox(base.Toolbox):
         return Front(points, trees, objective_names=self.objectives, info=info)
 
 
-def _points(individuals: Sequence[Individual]) -> Points:
-    """Objectives of individuals; (n, m), all minimised."""
+def points_of(individuals: Sequence[Individual]) -> Points:
+    """Return the objectives of individuals as float64 (n, m), all to be minimised whatever their weights.
+
+    Parameters
+    ----------
+    individuals : sequence
+        Evaluated individuals, of any kind.
+
+    Returns
+    -------
+    float64 (n, m)
+
+    Raises
+    ------
+    ValueError
+        One is not evaluated, or its fitness not finite.
+    """
     if len(individuals) == 0:
         return np.empty((0, 1))
     points = np.array([individual.fitness.wvalues for individual in individuals], dtype=np.float64)
@@ -363,7 +379,7 @@ def select_nsga2(individuals: Sequence[Individual], k: int) -> list[Individual]:
         The best by front, then by crowding distance, which their ``fitness.crowding_dist`` holds, as
         :func:`deap.tools.selTournamentDCD` wants it.
     """
-    points = _points(individuals)
+    points = points_of(individuals)
     rank = nondominated_ranks(points)
     crowding = crowding_by_rank(points, rank)
     chosen = [individuals[i] for i in survivors_nsga2(rank, crowding, k)]
@@ -397,7 +413,7 @@ def select_spea2(individuals: Sequence[Individual], k: int) -> list[Individual]:
     E. Zitzler, M. Laumanns, L. Thiele, *SPEA2: improving the strength Pareto evolutionary algorithm*,
     TIK report 103, ETH Zürich, 2001.
     """
-    points = _points(individuals)
+    points = points_of(individuals)
     if len(points) == 0:
         return []
     return [individuals[i] for i in survivors_spea2(points, spea2_fitness(points), k)]
@@ -418,7 +434,7 @@ def parents_nsga2(individuals: Sequence[Individual], k: int, rng: np.random.Gene
     -------
     list
     """
-    points = _points(individuals)
+    points = points_of(individuals)
     rank = nondominated_ranks(points)
     keys = (rank, -crowding_by_rank(points, rank))
     return [individuals[i] for i in tournament(keys, k, rng)]
@@ -439,4 +455,4 @@ def parents_spea2(individuals: Sequence[Individual], k: int, rng: np.random.Gene
     -------
     list
     """
-    return [individuals[i] for i in tournament((spea2_fitness(_points(individuals)),), k, rng)]
+    return [individuals[i] for i in tournament((spea2_fitness(points_of(individuals)),), k, rng)]

@@ -112,9 +112,11 @@ def test_of_equal_points_the_archive_keeps_the_smaller_tree() -> None:
     archive = Archive(2)
     assert archive.update([large])
     assert not archive.update([copy.deepcopy(large)])
-    assert archive.individuals[0] is large
+    large.test[0] = 1
+    assert archive.individuals[0].test[0] == 0  # a copy
     assert archive.update([small, large])
     assert archive.individuals == [small]
+    assert archive.points.tolist() == [[1.0, 1.0]]
     assert not archive.update([large])
 
 
@@ -197,9 +199,9 @@ def test_the_classifier_searches_with_it(search: str) -> None:
 def test_a_classifier_that_searches_otherwise_does_not_load_deap() -> None:
     code = (
         "import sys, cstree, cstree.evolution\n"
-        "cstree.ParetoTreeClassifier(generations=1).fit([[0], [1], [2], [3]], [0, 0, 1, 1])\n"
+        "cstree.ParetoTreeClassifier()._search()\n"
         "assert 'deap' not in sys.modules\n"
-        "cstree.evolution.NSGA2\n"
+        "cstree.evolution.NSGA2, cstree.evolution.TreeToolbox\n"
         "assert 'deap' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

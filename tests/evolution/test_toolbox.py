@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from deap import algorithms, tools
 
 from cstree.evolution.genetic import NSGA2, SPEA2
 from cstree.evolution.nnia import MUTATIONS
+from cstree.evolution.operators import TreeOperators
 from cstree.evolution.toolbox import Fitness, Individual, TreeToolbox
 from cstree.tree.problem import TreeProblem
 from cstree.tree.search import tree_objectives
@@ -40,43 +42,76 @@ def quick(search: type = NSGA2, **options: Any) -> Any:
     return search(**{"population_size": 20, "generations": 15, **options})
 
 
-def test_operators_keep_every_limit() -> None:
+def apply_operators(seed: int) -> int:
+    """Vary a few trees of a random problem in random ways; return how many trees were checked."""
+    rng = np.random.default_rng(seed)
+    problem, _ = random_problem(rng, categories=(2, 9))
+    problem = TreeProblem(problem.dataset, problem.costs, seed % 5, 1 + seed % 3, max_leaf_nodes=1 + seed % 7)
+    toolbox = TreeToolbox(problem, rng)
+    people = evaluated(toolbox, 8)
     applied = 0
-    for seed in range(40):
+    for _ in range(40):
+        one, other = (toolbox.clone(people[i]) for i in rng.integers(0, 8, 2))
+        before = one.test.copy()
+        name = str(rng.choice([*MUTATIONS, "mutate", "mate", "polish", "offspring"]))
+        if name == "mate":
+            changed: Sequence[Individual] = toolbox.mate(one, other)
+        elif name == "polish":
+            changed = toolbox.polish(one, people)
+        elif name == "offspring":
+            changed = toolbox.offspring([one, other])
+        else:
+            changed = getattr(toolbox, name)(one)
+        assert (changed[0] is one) == (name != "offspring")
+        for each in changed:
+            assert_sound(each.test, each.mask, problem)
+            assert (each.mask[each.test < 0] == 0).all()
+            each.fitness.values = toolbox.evaluate(each)
+            assert_sound(each.test, each.mask, problem)
+            applied += 1
+        if name == "prune":
+            assert len(one) <= len(before)
+        people[int(rng.integers(8))] = changed[0]
+    for one in people:
+        tree = toolbox.tree(one)
+        assert tree.support.min() >= min(problem.min_support, problem.dataset.n_samples)
+        found = tree_objectives(tree, problem, toolbox.objectives)
+        assert found == pytest.approx(list(one.fitness.values), abs=1e-9)
+    return applied
+
+
+def test_operators_keep_every_limit() -> None:
+    assert sum(map(apply_operators, range(30))) > 1200
+
+
+@pytest.mark.slow
+def test_operators_keep_every_limit_ten_thousand_times() -> None:
+    assert sum(map(apply_operators, range(30, 270))) > 10_000
+
+
+def test_what_compiled_code_accepts_is_what_is_a_tree() -> None:
+    """The check in the kernel and the one that explains agree, whatever the arrays hold."""
+    seen = {True: 0, False: 0}
+    for seed in range(15):
         rng = np.random.default_rng(seed)
-        problem, _ = random_problem(rng, categories=(2, 9))
-        problem = TreeProblem(
-            problem.dataset, problem.costs, seed % 5, 1 + seed % 3, max_leaf_nodes=1 + seed % 7
-        )
-        toolbox = TreeToolbox(problem, rng)
-        people = evaluated(toolbox, 8)
-        for _ in range(40):
-            one, other = (toolbox.clone(people[i]) for i in rng.integers(0, 8, 2))
-            before = one.test.copy()
-            name = str(rng.choice([*MUTATIONS, "mutate", "mate", "polish"]))
-            if name == "mate":
-                changed: tuple[Individual, ...] = toolbox.mate(one, other)
-            elif name == "polish":
-                changed = toolbox.polish(one, people)
-            else:
-                changed = getattr(toolbox, name)(one)
-            assert changed[0] is one
-            for each in changed:
-                assert_sound(each.test, each.mask, problem)
-                assert (each.mask[each.test < 0] == 0).all()
-                each.fitness.values = toolbox.evaluate(each)
-                assert_sound(each.test, each.mask, problem)
-                applied += 1
-            if name == "prune":
-                assert len(one) <= len(before)
-            people[int(rng.integers(8))] = one
-        for one in people:
-            tree = toolbox.tree(one)
-            assert tree.support.min() >= min(problem.min_support, problem.dataset.n_samples)
-            assert tree_objectives(tree, problem, toolbox.objectives) == pytest.approx(
-                list(one.fitness.values), abs=1e-9
-            )
-    assert applied > 1600
+        problem, _ = random_problem(rng, n_rows=(40, 60), categories=(2, 12))
+        operators = TreeOperators(problem, rng, ("misclassification_cost", "test_cost"))
+        n_tests = len(problem.arrays.bits) + 2 * len(problem.arrays.subset_feature)
+        for test, mask in operators.grow(20):
+            for _ in range(int(rng.integers(0, 3))):
+                test[rng.integers(len(test))] = rng.integers(-2, n_tests + 2)
+                mask[rng.integers(len(mask))] = rng.integers(0, 5)
+            test, mask = (array[: len(test) - int(rng.random() < 0.1)] for array in (test, mask))
+            try:
+                operators.check((test, mask))
+                sound = True
+                operators.prune([(test, mask)])
+            except ValueError:
+                sound = False
+                with pytest.raises(ValueError, match=r"node|tree"):
+                    operators.prune([(test, mask)])
+            seen[sound] += 1
+    assert min(seen.values()) > 50
 
 
 def test_single_mutations_do_what_their_names_say() -> None:
