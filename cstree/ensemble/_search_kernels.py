@@ -273,19 +273,15 @@ def first_tied(p, q, equation, most, alpha, least, below):  # type: ignore[no-un
     below : int
         The best candidate: only those before it are tried.
     """
-    terms = (equation[0], equation[1], equation[2], equation[3])
-    a, b, positive, negative = terms
-    x = alpha - _TIE * max(1.0, alpha)
+    a, b, positive, negative = equation[0], equation[1], equation[2], equation[3]
+    x = alpha if least >= 0 else alpha - _TIE * max(1.0, alpha)
     up_p, up_q = np.exp(positive * x), np.exp(negative * x)
-    both_p, both_q = up_p + 1 / up_p, up_q + 1 / up_q
-    right = a / up_p + b / up_q
+    both_p, both_q, right = up_p + 1 / up_p, up_q + 1 / up_q, a / up_p + b / up_q
+    if least >= 0:  # of the loss: p (e^x - e^-x) + a e^-x, over the cost
+        both_p, both_q = (up_p - 1 / up_p) / positive, (up_q - 1 / up_q) / negative
+        right = least * (1 + _TIE) - a / up_p / positive - b / up_q / negative
     for k in range(below):
-        if p[k] + q[k] >= most:
-            continue
-        if least >= 0:
-            if loss_at(p[k], q[k], terms, alpha) <= least * (1 + _TIE):
-                return k
-        else:
+        if p[k] + q[k] < most:
             side = (p[k] * both_p if p[k] > 0 else 0.0) + (q[k] * both_q if q[k] > 0 else 0.0)
             if side <= right:
                 return k

@@ -96,7 +96,7 @@ class AdaC2Classifier(WeightedBoosting):
     def _selection_weights(self, D: Floats, c: Floats) -> Floats:
         return D if self.select_weights == "D" else normalised(c * D)
 
-    def _alpha(self, D: Floats, c: Floats, wrong: Mask) -> float:
+    def _alpha(self, D: Floats, c: Floats, wrong: Mask, error: float) -> float:
         weighted = c * D
         return half_log(float(~wrong @ weighted), float(wrong @ weighted))
 
@@ -136,7 +136,7 @@ class AdaC1Classifier(AdaC2Classifier):
     [0, 1]
     """
 
-    def _alpha(self, D: Floats, c: Floats, wrong: Mask) -> float:
+    def _alpha(self, D: Floats, c: Floats, wrong: Mask, error: float) -> float:
         s = float((c * D * signs(wrong)).sum())
         return half_log((1.0 + s) / 2, (1.0 - s) / 2)
 
@@ -179,7 +179,7 @@ class AdaC3Classifier(AdaC2Classifier):
     def _selection_weights(self, D: Floats, c: Floats) -> Floats:
         return D if self.select_weights == "D" else normalised(c**2 * D)
 
-    def _alpha(self, D: Floats, c: Floats, wrong: Mask) -> float:
+    def _alpha(self, D: Floats, c: Floats, wrong: Mask, error: float) -> float:
         E, q = float((c * D).sum()), float((c**2 * D * signs(wrong)).sum())
         return half_log((E + q) / 2, (E - q) / 2)
 

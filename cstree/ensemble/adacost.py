@@ -23,8 +23,8 @@ class AdaCostClassifier(WeightedBoosting):
         As in :class:`CGAdaClassifier`.
     cost_scale : float, default=0.5
         Costs enter as ``c = cost_scale * cost / greatest cost``, in (0, 1]. 1 is the published method, whose
-        dearest cases never lose weight: with stumps it often ends before the first round. Towards 0 it
-        becomes CGAda with twice the alphas.
+        dearest cases never lose weight: with stumps it often ends before the first round. Towards 0 only the
+        weights at the start know the costs, as in CGAda, and steps are small.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class AdaCostClassifier(WeightedBoosting):
     def _beta(c: Floats, wrong: Mask) -> Floats:
         return (1.0 - signs(wrong) * c) / 2.0
 
-    def _alpha(self, D: Floats, c: Floats, wrong: Mask) -> float:
+    def _alpha(self, D: Floats, c: Floats, wrong: Mask, error: float) -> float:
         r = float((D * signs(wrong) * self._beta(c, wrong)).sum())
         return half_log((1.0 + r) / 2, (1.0 - r) / 2)
 

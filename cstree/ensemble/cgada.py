@@ -109,8 +109,8 @@ class CGAdaClassifier(WeightedBoosting):
     def _is_useful(self, lost: float, alpha: float) -> bool:
         return lost < 1.0 - 1.0 / self.n_classes_ - LEAST_EDGE
 
-    def _alpha(self, D: Floats, c: Floats, wrong: Mask) -> float:
-        K, error = self.n_classes_, float(wrong @ D)
+    def _alpha(self, D: Floats, c: Floats, wrong: Mask, error: float) -> float:
+        K = self.n_classes_
         return (K - 1) ** 2 / K * (2 * half_log(1.0 - error, error) + math.log(K - 1))
 
     def _log_factor(self, alpha: float, c: Floats, wrong: Mask) -> Floats:

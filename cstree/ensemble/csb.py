@@ -86,8 +86,7 @@ class CSB0Classifier(WeightedBoosting):
     def _is_useful(self, lost: float, alpha: float) -> bool:
         return lost < 0.5 - LEAST_EDGE
 
-    def _alpha(self, D: Floats, c: Floats, wrong: Mask) -> float:
-        error = float(wrong @ D)
+    def _alpha(self, D: Floats, c: Floats, wrong: Mask, error: float) -> float:
         return half_log(1.0 - error, error)
 
     def _log_factor(self, alpha: float, c: Floats, wrong: Mask) -> Floats:

@@ -99,9 +99,9 @@ class DoubleBaseBoosting(BoostingClassifier):
         found: list[Found] = []
         errors: list[float] = []
         bounds: list[float] = []
+        shares = np.bincount(y, weights=weights.value, minlength=2)
         for _ in range(self.n_estimators):
             candidates = learners.errors(weights.value)
-            shares = np.bincount(y, weights=weights.value, minlength=2)
             equation = np.array([shares[1], shares[0], costs[1], costs[0]])
             start = time.perf_counter()
             best = search(candidates[1], candidates[0], equation, order, **settings)

@@ -95,7 +95,11 @@ class TrainedLearners(WeakLearners):
         classes: NDArray[Any],
         rng: np.random.Generator,
     ) -> None:
-        if isinstance(estimator, type) or not is_classifier(estimator):
+        if (
+            isinstance(estimator, type)
+            or not hasattr(estimator, "get_params")
+            or not is_classifier(estimator)
+        ):
             raise TypeError(f"estimator must be a classifier, such as a decision tree; got {estimator!r}.")
         if not has_fit_parameter(estimator, "sample_weight"):
             raise ValueError(

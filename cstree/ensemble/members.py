@@ -64,10 +64,10 @@ def class_indices(labels: Any, classes: NDArray[Any], member: Any) -> NDArray[np
     """
     found = pd.Index(classes).get_indexer(pd.Index(np.asarray(labels)))
     if (found < 0).any():
-        stranger = np.asarray(labels)[found < 0][0]
+        stranger = np.asarray(labels)[found < 0][:1].tolist()[0]
         raise ValueError(
             f"a {type(member).__name__} of the committee answers {stranger!r}, which is no class of y: "
-            f"{list(classes)}."
+            f"{classes.tolist()}."
         )
     return np.asarray(found)
 

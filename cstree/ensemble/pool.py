@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from cstree.tree.classifier import TreeClassifier
 from cstree.tree.front_evaluator import FrontEvaluator
 from cstree.tree.tree import Tree
 
-__all__ = ["PoolLearners", "pool_members", "tree_member"]
+__all__ = ["GivenTree", "PoolLearners", "pool_members"]
 
 Floats = NDArray[np.float64]
 
@@ -32,27 +32,36 @@ _FROZEN = (
 )
 
 
-def tree_member(tree: Tree, schema: FeatureSchema, costs: BoundCosts) -> TreeClassifier:
-    """Return a fitted classifier that answers with a tree.
+class GivenTree(TreeClassifier):
+    """A tree as a fitted classifier, such as the trees of a front; it stays as it is when cloned or fitted.
 
     Parameters
     ----------
     tree : Tree
     schema : FeatureSchema
         How the tree reads a table.
-    costs : BoundCosts
-        Names the classes.
-
-    Returns
-    -------
-    TreeClassifier
+    bound : BoundCosts
+        Costs of its classes and features.
     """
-    member = TreeClassifier()
-    member.costs = None
-    member.tree_, member.schema_, member.costs_ = tree, schema, costs
-    member.classes_ = np.array(costs.classes)
-    member.n_classes_, member.n_features_in_ = len(costs.classes), len(schema)
-    return member
+
+    def __init__(self, tree: Tree, schema: FeatureSchema, bound: BoundCosts) -> None:
+        self.tree, self.schema, self.bound = tree, schema, bound
+        self.costs = None
+        self.tree_, self.schema_, self.costs_ = tree, schema, bound
+        self.classes_ = np.array(bound.classes)
+        self.n_classes_, self.n_features_in_ = len(bound.classes), len(schema)
+        if schema.names != tuple(
+            f"x{j}" for j in range(len(schema))
+        ):  # what columns without names are called
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+
+    def __sklearn_clone__(self) -> Self:
+        """Keep the tree."""
+        return self
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Do nothing: the tree is given."""
+        return self
 
 
 def pool_members(pool: Any) -> list[Any]:
@@ -80,7 +89,7 @@ def pool_members(pool: Any) -> list[Any]:
         return _front_members(pool)
     if hasattr(pool, "search") and hasattr(pool, "choose"):  # a ParetoTreeClassifier, fitted or not
         _require_fitted(pool)
-        return [tree_member(tree, pool.schema_, pool.costs_) for tree in pool.front_]
+        return [GivenTree(tree, pool.schema_, pool.costs_) for tree in pool.front_]
     if isinstance(pool, str) or not isinstance(pool, Iterable):
         raise TypeError(
             "pool must be the front_ of a ParetoTreeClassifier, such a classifier, or a list of fitted "
@@ -117,7 +126,7 @@ def _front_members(front: Front[Any]) -> list[Any]:
             "the front of the pool does not know the features that its trees were made for: give the fitted "
             "ParetoTreeClassifier as pool, or front.attach(cstree.tree.FrontEvaluator(schema, costs))."
         )
-    return [tree_member(tree, evaluator.schema, evaluator.costs) for tree in front]
+    return [GivenTree(tree, evaluator.schema, evaluator.costs) for tree in front]
 
 
 class PoolLearners(WeakLearners):

@@ -20,7 +20,7 @@ from cstree.ensemble._stump_kernels import (
 )
 from cstree.ensemble.learners import TIE, Choice, WeakLearners, first_least
 
-__all__ = ["Questions", "Stump", "StumpPool", "add_votes"]
+__all__ = ["Questions", "Stump", "StumpPool", "add_votes", "constant_stump"]
 
 Floats = NDArray[np.float64]
 
@@ -84,6 +84,19 @@ class Stump:
         else:
             asked = f"{self.name} > {self.cut:g}" if np.isfinite(self.cut) else f"{self.name} is missing"
         return f"{asked}: {yes}, else {no}"
+
+
+def constant_stump(answer: int, classes: NDArray[Any]) -> Stump:
+    """Return the stump that answers one class to all cases.
+
+    Parameters
+    ----------
+    answer : int
+        Class index.
+    classes : ndarray of shape (n_classes,)
+    """
+    label = classes[answer : answer + 1].tolist()[0]
+    return Stump(-1, "", np.inf, None, False, False, (answer, answer), (label, label))
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,9 +273,7 @@ class StumpPool(WeakLearners):
         return self._choice(question, (answers[0], answers[1]))
 
     def _constant(self, answer: int) -> Choice:
-        label = self._classes[answer : answer + 1].tolist()[0]
-        stump = Stump(-1, "", np.inf, None, False, False, (answer, answer), (label, label))
-        return Choice(stump, self._y != answer)
+        return Choice(constant_stump(answer, self._classes), self._y != answer)
 
     def _choice(self, question: int, answers: tuple[int, int]) -> Choice:
         asked = self.questions

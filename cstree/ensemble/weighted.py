@@ -33,12 +33,12 @@ def half_log(part: float, rest: float) -> float:
 
 def normalised(weight: Floats) -> Floats:
     """Scale weights to the sum 1."""
-    return np.asarray(weight / weight.sum())
+    return np.asarray(weight / weight.sum(), dtype=np.float64)
 
 
 def signs(wrong: Mask) -> Floats:
     """``y h``: -1 where the weak learner is wrong, else 1."""
-    return 1.0 - 2.0 * wrong
+    return np.where(wrong, -1.0, 1.0)
 
 
 def require_positive(cost: Floats, method: str) -> None:
@@ -93,15 +93,16 @@ class WeightedBoosting(BoostingClassifier):
             D = weights.value
             chosen = self._selection_weights(D, scaled)
             learner, wrong = learners.best(chosen)
-            lost = float(wrong @ chosen)
-            alpha = self._alpha(D, scaled, wrong)
+            error = float(wrong @ D)
+            lost = error if chosen is D else float(wrong @ chosen)
+            alpha = self._alpha(D, scaled, wrong, error)
             if not self._is_useful(lost, alpha):
                 if not members:  # predict needs one
-                    members, alphas, errors = [learner], [1.0], [float(wrong @ D)]
+                    members, alphas, errors = [learner], [1.0], [error]
                 break
             members.append(learner)
             alphas.append(alpha)
-            errors.append(float(wrong @ D))
+            errors.append(error)
             if lost <= PERFECT:
                 break
             weights.multiply(self._log_factor(alpha, scaled, wrong))
@@ -128,8 +129,8 @@ class WeightedBoosting(BoostingClassifier):
         return D
 
     @abstractmethod
-    def _alpha(self, D: Floats, c: Floats, wrong: Mask) -> float:
-        """Weight of the weak learner."""
+    def _alpha(self, D: Floats, c: Floats, wrong: Mask, error: float) -> float:
+        """Weight of the weak learner; ``error`` is its error under ``D``."""
 
     @abstractmethod
     def _log_factor(self, alpha: float, c: Floats, wrong: Mask) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -11,8 +12,10 @@ __all__ = [
     "PlainStump",
     "plain_adaboost",
     "plain_alpha",
+    "plain_committee_cost",
     "plain_cs_adaboost",
     "plain_double_base",
+    "plain_side_answers",
     "plain_stumps",
     "plain_variant",
 ]
@@ -42,11 +45,11 @@ class PlainRound(NamedTuple):
 
 
 def plain_stumps(X: Sequence[Sequence[float]]) -> list[PlainStump]:
-    """Both constants, then a stump at the middle of any two neighbouring values, one polarity after the other."""
+    """Both constants, then stumps at the middle of two neighbouring values, one polarity after the other."""
     questions = []
     for feature in range(len(X[0])):
         values = sorted({case[feature] for case in X})
-        for low, high in zip(values, values[1:], strict=False):
+        for low, high in pairwise(values):
             middle = low / 2 + high / 2
             questions.append((feature, middle if low <= middle < high else low))
     constants = [PlainStump(-1, math.inf, answer) for answer in (-1, 1)]
@@ -111,7 +114,7 @@ def plain_double_base(
     negative: float,
     start: Sequence[float] | None = None,
 ) -> Iterator[PlainRound]:
-    """AdaBoostDB as derived in sections 3.1 to 3.5: products A of the normalisers, all roots, the largest one.
+    """AdaBoostDB as derived in sections 3.1 to 3.5: products A of normalisers, all roots, the largest one.
 
     The weights that are given are those of the classes apart, ``D_P`` and ``D_N``.
     """
@@ -217,7 +220,9 @@ def plain_variant(
         m = [label * stumps[k].answer(case) for label, case in zip(y, X, strict=True)]
         error = math.fsum(d for d, ok in zip(D, m, strict=True) if ok < 0)
         if name == "adacost":
-            beta = [0.5 * (1 - value) if ok > 0 else 0.5 * (1 + value) for value, ok in zip(c, m, strict=True)]
+            beta = [
+                0.5 * (1 - value) if ok > 0 else 0.5 * (1 + value) for value, ok in zip(c, m, strict=True)
+            ]
             r = math.fsum(d * ok * part for d, ok, part in zip(D, m, beta, strict=True))
             alpha = 0.5 * math.log((1 + r) / (1 - r))
             factor = [math.exp(-alpha * ok * part) for ok, part in zip(m, beta, strict=True)]
@@ -247,3 +252,48 @@ def plain_variant(
             return
         yield PlainRound(stumps[k], alpha, D)
         D = _normalised([d * value for d, value in zip(D, factor, strict=True)])
+
+
+def plain_side_answers(
+    X: Sequence[Sequence[Any]], kinds: Sequence[str], of_missing: Any
+) -> list[tuple[str, list[bool]]]:
+    """Every question of the stump pool about a table, in words, and who says "yes"; None is missing.
+
+    ``of_missing`` answers for a column without missing values; training cases do not need it.
+    """
+    questions = []
+    for j, kind in enumerate(kinds):
+        column = [case[j] for case in X]
+        known = sorted({value for value in column if value is not None})
+        missing = any(value is None for value in column)
+        if kind == "categorical":
+            asked = [*known, None] if missing else known
+            for value in asked if len(asked) > 2 else asked[:-1]:
+                questions.append((f"{j} = {value}", [cell == value for cell in column]))
+            continue
+        for low, high in pairwise(known):
+            for says in (False, True) if missing else (of_missing,):
+                cut = low / 2 + high / 2
+                yes = [says if cell is None else cell > cut for cell in column]
+                questions.append((f"{j} > {cut}", yes))
+        if missing:
+            questions.append((f"{j} missing", [cell is None for cell in column]))
+    return questions
+
+
+def plain_committee_cost(
+    asked: Sequence[Sequence[Sequence[int]]], prices: Sequence[Sequence[tuple[str, float]]]
+) -> list[float]:
+    """What cases pay: member t asks the features ``asked[t][i]`` of case i; ``prices[j]`` are j's steps."""
+    totals = []
+    for i in range(len(asked[0])):
+        paid: set[str] = set()
+        total = 0.0
+        for of_member in asked:
+            for feature in of_member[i]:
+                for step, price in prices[feature]:
+                    if step not in paid:
+                        paid.add(step)
+                        total += price
+        totals.append(total)
+    return totals
