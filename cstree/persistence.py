@@ -29,6 +29,7 @@ from cstree.encoding.schema import FeatureSchema
 from cstree.evolution.classifier import ParetoTreeClassifier
 from cstree.greedy.classifier import GreedyTreeClassifier
 from cstree.pareto.front import Front
+from cstree.tree.front_evaluator import FrontEvaluator
 from cstree.tree.tree import Tree
 
 __all__ = ["load_model", "save_model"]
@@ -261,7 +262,8 @@ def _build(plain: dict[str, Any]) -> Any:
     if _get(plain, "named_features", bool):
         model.feature_names_in_ = np.array(schema.names, dtype=object)
     if front is not None:
-        model.front_ = front
+        named = hasattr(model, "feature_names_in_")
+        model.front_ = front.attach(FrontEvaluator(schema, costs, named_features=named))
         model.selected_ = _position(tree, front)
     return model
 

@@ -362,7 +362,7 @@ def interrupt_after(reports: int, monkeypatch: pytest.MonkeyPatch) -> None:
         if len(seen) >= reports:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(evolution._ProgressBar, "__call__", report)
+    monkeypatch.setattr(evolution.ProgressBar, "__call__", report)
 
 
 def test_ctrl_c_keeps_what_was_found(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,28 +6,32 @@ import copy
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm.auto import tqdm
+import pandas as pd
 
 from cstree._numba import compiled_before
 from cstree.base import as_generator
 from cstree.costs.model import CostModel
+from cstree.encoding.dataset import Dataset
 from cstree.evolution._kernels import evolve
-from cstree.evolution.nnia import NNIA, OBJECTIVES, Progress, SearchInterrupted
-from cstree.evolution.seeds import greedy_seeds
-from cstree.exact.search import ExactSearch
+from cstree.evolution.fitting import Found, at_least, make_trials, read_depths, search_depths
+from cstree.evolution.folds import RawTable, check_validation
+from cstree.evolution.nnia import Progress, SearchInterrupted
+from cstree.evolution.progress import ProgressBar
+from cstree.evolution.searches import leaf_limit, make_search, make_starts
+from cstree.evolution.validation import Choice, Selection
 from cstree.pareto.front import Front
-from cstree.pareto.selection import SelectionRule, resolve_rule
+from cstree.pareto.selection import SelectionRule
 from cstree.tree.classifier import TreeClassifier
+from cstree.tree.front_evaluator import FrontEvaluator
 from cstree.tree.problem import TreeProblem
 from cstree.tree.tree import Tree
 
 __all__ = ["ParetoTreeClassifier"]
-
-_LEAVES = 64
 
 
 class ParetoTreeClassifier(TreeClassifier):
@@ -45,8 +49,20 @@ class ParetoTreeClassifier(TreeClassifier):
     select : str, mapping or callable, default="total_cost"
         Which tree of the front predicts: "total_cost", "knee", ``{"max_test_cost": x}``,
         ``{"max_misclassification_cost": x}``, ``{"exchange_rate": r}`` or a function of the front.
-    max_depth : int, default=6
-        Most tests on a path.
+    validation : None, int, float, splitter or iterable, default=None
+        How the rule is kept from being flattered by the training cases. A number of folds, the share of
+        cases that is held out once, or what scikit-learn takes for ``cv``: the search runs on the others,
+        too, the rule is applied to what it finds with several degrees of caution (``prior_cases``), and the
+        degree that costs least on held-out cases chooses from the front of all cases. None: no search but
+        one, and the rule sees what the trees cost on their training cases.
+    prior_cases : float, sequence of float or None, default=None
+        Caution of the rule: each leaf is judged as if so many more cases, like those of the whole table, had
+        come to it. Several: the candidates of ``validation``. None: 0, and 0, 2, 8 and 32 for ``validation``.
+    standard_errors : float, default=0.5
+        Candidates of ``validation`` so many standard errors above the least held-out cost are as good as the
+        least; the most cautious of them chooses.
+    max_depth : int or sequence of int, default=6
+        Most tests on a path. Several: a front is searched for each of them, and the rule chooses from all.
     max_leaf_nodes : int or None, default=None
         Most leaves of a tree; None: 64, or fewer where the depth allows fewer.
     min_support : int, default=2
@@ -97,6 +113,16 @@ class ParetoTreeClassifier(TreeClassifier):
         Which tree of the front predicts.
     tree_ : Tree
         That tree.
+    max_depth_ : int
+        Most tests on a path in ``front_``.
+    prior_cases_ : float
+        The caution with which the rule was applied.
+    validation_ : DataFrame
+        With ``validation``: a row per candidate, with mean held-out misclassification, test and total cost,
+        their standard errors (``..._se``), and which was ``selected``.
+    history_ : DataFrame
+        What the search for ``front_`` reported: generation, evaluations, seconds, front size and
+        hypervolume; at most about 1000 rows.
     classes_ : ndarray of shape (n_classes,)
     schema_ : FeatureSchema
     costs_ : BoundCosts
@@ -105,7 +131,12 @@ class ParetoTreeClassifier(TreeClassifier):
 
     Notes
     -----
-    Ctrl-C during ``fit``: ``front_`` and ``tree_`` hold what was found, then KeyboardInterrupt goes on.
+    Ctrl-C during ``fit``: ``front_`` and ``tree_`` hold what was found, then KeyboardInterrupt goes on. With
+    ``validation``, before all folds are done, the tree is the one that the rule chooses by training costs.
+
+    ``validation`` searches once more for each fold: ``generations`` and ``time_budget`` are those of one
+    search. Trees given as ``seeds`` have seen the held-out cases, so the searches of folds begin with
+    greedily grown ones instead; ``checkpoint`` keeps the search on all cases only.
 
     Examples
     --------
@@ -119,6 +150,8 @@ class ParetoTreeClassifier(TreeClassifier):
     """
 
     front_: Front[Tree]
+    history_: pd.DataFrame
+    validation_: pd.DataFrame
 
     def __init__(
         self,
@@ -126,7 +159,10 @@ class ParetoTreeClassifier(TreeClassifier):
         *,
         search: Any = "nnia",
         select: SelectionRule = "total_cost",
-        max_depth: int = 6,
+        validation: Any = None,
+        prior_cases: float | Sequence[float] | None = None,
+        standard_errors: float = 0.5,
+        max_depth: int | Sequence[int] = 6,
         max_leaf_nodes: int | None = None,
         min_support: int = 2,
         max_bins: int | None = 64,
@@ -152,6 +188,9 @@ class ParetoTreeClassifier(TreeClassifier):
         self.costs = costs
         self.search = search
         self.select = select
+        self.validation = validation
+        self.prior_cases = prior_cases
+        self.standard_errors = standard_errors
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_support = min_support
@@ -201,8 +240,8 @@ class ParetoTreeClassifier(TreeClassifier):
         ValueError, TypeError
             Bad data or a parameter out of range; the error names it.
         """
-        search = self._search()
-        choose = resolve_rule(self.select, tuple(self.objectives))
+        make_search(self)  # what is wrong with a parameter is said before a table is read
+        rule, depths = self._rule(), read_depths(self.max_depth, self.checkpoint)
         dataset = self._training_data(
             X,
             y,
@@ -211,37 +250,92 @@ class ParetoTreeClassifier(TreeClassifier):
             categorical_features=self.categorical_features,
             max_bins=self.max_bins,
         )
+        rng = as_generator(self.random_state)
+        # Folds have a source of their own: the search on all cases is the same with and without them.
+        aside = np.random.default_rng(copy.deepcopy(rng).integers(2**63, size=4))
+        table = RawTable.of(X, y, sample_weight, dataset, self.max_bins)
+        folds = () if self.validation is None else table.folds(self.validation, aside)
+        found: list[Found] = []
+        with ProgressBar(self.verbose, self.callback) as bar:
+            try:
+                search_depths(partial(self._search_front, bar), dataset, depths, rng, found)
+                self._settle(found)  # should no tree meet the rule, the search is not lost
+                fronts = [each.front for each in found]
+                if self.validation is None:
+                    self._settle(found, rule.choose(fronts))
+                else:
+                    trials = make_trials(
+                        partial(self._unaware()._search_front, bar), table, folds, depths, aside
+                    )
+                    self._settle(found, rule.compare(fronts, trials, self.costs_, dataset.n_samples))
+            except KeyboardInterrupt:
+                if found:
+                    self._settle(found)
+                    with suppress(ValueError):  # a bound that no tree meets must not hide the interruption
+                        self._settle(found, rule.choose([each.front for each in found]))
+                raise
+        return self
+
+    def _rule(self) -> Selection:
+        if self.validation is not None:
+            check_validation(self.validation)
+        return Selection(
+            self.select,
+            tuple(self.objectives),
+            self.prior_cases,
+            self.standard_errors,
+            compared=self.validation is not None,
+        )
+
+    def _search_front(
+        self, bar: ProgressBar, dataset: Dataset, depth: int, rng: np.random.Generator, label: str
+    ) -> Found:
+        """Search once; an interruption is noted, with what was found before it."""
         problem = TreeProblem(
             dataset,
             self.costs_,
-            max_depth=_at_least("max_depth", self.max_depth, 0),
-            min_support=_at_least("min_support", self.min_support, 0),
-            max_leaf_nodes=self._leaf_limit(),
+            max_depth=depth,
+            min_support=at_least("min_support", self.min_support, 0),
+            max_leaf_nodes=leaf_limit(self, depth),
         )
         if self.verbose and self.search == "nnia" and not compiled_before(evolve):
             print("compiling, first run only", file=sys.stderr, flush=True)
-        with _ProgressBar(self.verbose, self.callback) as report:
-            try:
-                self.front_ = search.run(
-                    problem, as_generator(self.random_state), report, **self._starts(problem)
-                )
-            except SearchInterrupted as interruption:
-                self.front_ = interruption.front
-                self._take(0)
-                with suppress(ValueError):  # a bound that no tree meets so far must not hide the interruption
-                    self._take(choose(self.front_))
-                raise
-        self._take(0)  # should no tree meet the rule, the search is not lost: `choose` takes another one
-        self._take(choose(self.front_))
-        return self
+        history = bar.begin(label or (self.search if isinstance(self.search, str) else "search"))
+        interruption = None
+        try:
+            front = make_search(self).run(problem, rng, bar, **make_starts(self, problem))
+        except SearchInterrupted as stopped:
+            front, interruption = stopped.front, stopped
+        named = hasattr(self, "feature_names_in_")
+        evaluator = FrontEvaluator(dataset.schema, self.costs_, named_features=named)
+        return Found(front.attach(evaluator), depth, history, interruption)
 
-    def choose(self, rule: SelectionRule | int) -> ParetoTreeClassifier:
+    def _unaware(self) -> ParetoTreeClassifier:
+        """Return a searcher without what knows, or keeps, anything of all cases: seeds, a checkpoint."""
+        other = copy.copy(self)
+        other.checkpoint = None
+        if self.seeds is not None:
+            other.seeds = "greedy"
+        if getattr(self.search, "checkpoint", None) is not None:
+            other.search = copy.copy(self.search)
+            other.search.checkpoint = None
+        return other
+
+    def _settle(self, found: Sequence[Found], choice: Choice | None = None) -> None:
+        """Hold what was found and chosen; the first tree of the last front, if nothing is chosen."""
+        which = found[-1 if choice is None else choice.front]
+        self.front_, self.max_depth_, self.history_ = which.front, which.max_depth, which.history.to_frame()
+        self._take(0 if choice is None else choice.index, choice)
+
+    def choose(self, rule: SelectionRule | int, *, prior_cases: float = 0.0) -> ParetoTreeClassifier:
         """Return a classifier of its own that predicts with another tree of the front.
 
         Parameters
         ----------
         rule : int, str, mapping or callable
             Index of a point of ``front_``, or a selection rule.
+        prior_cases : float, default=0.0
+            Caution of the rule, such as ``prior_cases_``; 0: as ``front_.select``.
 
         Returns
         -------
@@ -254,121 +348,20 @@ class ParetoTreeClassifier(TreeClassifier):
             raise TypeError(f"{rule!r} is not a selection rule, and no index either.")
         if isinstance(rule, (int, np.integer)):
             self.front_[rule]  # says what is wrong with an index that is not on the front
-            index = range(len(self.front_))[rule]
+            chosen._take(range(len(self.front_))[rule])
         else:
-            index = self.front_.select(rule)
+            choice = Selection(rule, self.front_.objective_names, prior_cases).choose([self.front_])
             chosen.select = rule
-        chosen._take(index)
+            chosen._take(choice.index, choice)
         return chosen
 
-    def _take(self, index: int) -> None:
+    def _take(self, index: int, choice: Choice | None = None) -> None:
         self.selected_ = int(index)
         self.tree_ = self.front_[self.selected_]
-
-    def _leaf_limit(self) -> int:
-        if self.max_leaf_nodes is not None:
-            return _at_least("max_leaf_nodes", self.max_leaf_nodes, 1)
-        # A complete front has no limit but the depth.
-        return int(2 ** min(int(self.max_depth), 30)) if self.search == "exact" else _LEAVES
-
-    def _starts(self, problem: TreeProblem) -> dict[str, Any]:
-        """Seed trees for the search, where it takes some."""
-        if self.search not in ("nnia", "nsga2", "spea2") or self.seeds is None:
-            return {}
-        if isinstance(self.seeds, str):
-            if self.seeds != "greedy":
-                raise ValueError(f"seeds must be 'greedy', None or a sequence of trees; got {self.seeds!r}.")
-            trees: Sequence[Tree] = greedy_seeds(problem)
-        else:
-            trees = self.seeds
-        encoded = [problem.encode_tree(tree) for tree in trees]
-        return {"seeds": [found for found in encoded if found is not None]}
-
-    def _search(self) -> Any:
-        if not isinstance(self.search, str):
-            if not callable(getattr(self.search, "run", None)):
-                raise TypeError(
-                    "search must be 'nnia' or an object with run(problem, rng, callback) -> Front."
-                )
-            return self.search
-        if self.search == "exact":
-            if tuple(self.objectives) != ("misclassification_cost", "test_cost"):
-                raise ValueError(
-                    "search='exact' knows the objectives misclassification_cost and test_cost only."
-                )
-            return ExactSearch(time_budget=self.time_budget)
-        if self.search not in ("nnia", "nsga2", "spea2"):
-            raise ValueError(
-                f"unknown search {self.search!r}; known are 'nnia', 'nsga2', 'spea2' and 'exact', or give a "
-                "search object."
-            )
-        for name in self.objectives:
-            if name not in OBJECTIVES:
-                raise ValueError(f"unknown objective {name!r}; known are {list(OBJECTIVES)}.")
-        if self.search != "nnia":
-            return self._genetic_search()
-        return NNIA(
-            dominant_size=self.dominant_size,
-            active_size=self.active_size,
-            clone_size=self.clone_size,
-            generations=self.generations,
-            time_budget=self.time_budget,
-            patience=self.patience,
-            mutations=self.mutations,
-            recombination=self.recombination,
-            polish=self.polish,
-            islands=self.islands,
-            n_jobs=self.n_jobs,
-            checkpoint=self.checkpoint,
-            objectives=tuple(self.objectives),
-        )
-
-    def _genetic_search(self) -> Any:
-        from cstree.evolution.genetic import NSGA2, SPEA2  # loads DEAP, which others need not wait for
-
-        kind = NSGA2 if self.search == "nsga2" else SPEA2
-        return kind(
-            population_size=self.dominant_size,
-            generations=self.generations,
-            time_budget=self.time_budget,
-            patience=self.patience,
-            mutations=self.mutations,
-            recombination=self.recombination,
-            polish=self.polish,
-            objectives=tuple(self.objectives),
-        )
-
-
-def _at_least(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
-    return int(value)
-
-
-class _ProgressBar:
-    """Shows a search on the terminal or in a notebook and passes reports on."""
-
-    def __init__(self, verbose: int, callback: Callable[[Progress], None] | None) -> None:
-        self.verbose = verbose
-        self.callback = callback
-        self.bar: Any = None
-
-    def __enter__(self) -> _ProgressBar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.close()
-
-    def __call__(self, progress: Progress) -> None:
-        if self.verbose:
-            if self.bar is None:
-                self.bar = tqdm(total=progress.generations, desc="NNIA", unit="gen")
-            self.bar.update(progress.generation - self.bar.n)
-            self.bar.set_postfix(
-                evaluations=progress.evaluations,
-                front=progress.front_size,
-                hypervolume=f"{progress.hypervolume:.4f}",
-            )
-        if self.callback is not None:
-            self.callback(progress)
+        for name, value in (
+            ("prior_cases_", None if choice is None else choice.prior_cases),
+            ("validation_", None if choice is None else choice.table),
+        ):
+            self.__dict__.pop(name, None)
+            if value is not None:
+                setattr(self, name, value)

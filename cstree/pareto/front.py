@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import copy
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any, TypeVar, overload
@@ -12,6 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cstree.pareto import _kernels
+from cstree.pareto.evaluation import FrontEvaluation
 from cstree.pareto.selection import MISCLASSIFICATION_COST, TEST_COST, SelectionRule, select
 
 __all__ = ["Front"]
@@ -143,6 +145,7 @@ class Front(Sequence[_Tree]):
     _objective_names: tuple[str, ...]
     _complete: bool
     _info: dict[str, Any]
+    _evaluator: Callable[..., FrontEvaluation] | None = None
 
     def __init__(
         self,
@@ -261,6 +264,62 @@ class Front(Sequence[_Tree]):
             If a callable gives an index that is not on the front.
         """
         return select(self, rule)
+
+    def evaluate(
+        self, X: Any, y: Any, sample_weight: Any = None, example_cost: Any = None
+    ) -> FrontEvaluation:
+        """Measure every tree on other cases than those of the search.
+
+        A front shows what its trees cost on the cases that chose them; on new cases they cost more, and the
+        large ones most.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            The features of training. Missing values and categories never seen are allowed.
+        y : array-like of shape (n_samples,)
+            Labels, from the classes of training.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the cases.
+        example_cost : array-like of shape (n_samples, n_classes), optional
+            Cost of each answer for each case, instead of the cost matrix.
+
+        Returns
+        -------
+        FrontEvaluation
+            Costs with standard errors, and which points survive; ``to_frame()`` is a table of them.
+
+        Raises
+        ------
+        ValueError
+            The front does not know the table its trees were made for (that of a bare search), a class is
+            new, or the table does not fit.
+        """
+        if self._evaluator is None:
+            raise ValueError(
+                "this front does not know the features, classes and costs that its trees were made for: "
+                "evaluate front_ of a fitted ParetoTreeClassifier (its parameter search takes your search), "
+                "or front.attach(cstree.tree.FrontEvaluator(schema, costs))."
+            )
+        return self._evaluator(self, X, y, sample_weight, example_cost)
+
+    def attach(self, evaluator: Callable[..., FrontEvaluation]) -> Front[_Tree]:
+        """Return this front with something that can measure its trees.
+
+        Parameters
+        ----------
+        evaluator : callable
+            Called as ``evaluator(front, X, y, sample_weight, example_cost)`` by :meth:`evaluate`, such as a
+            :class:`~cstree.tree.FrontEvaluator`.
+
+        Returns
+        -------
+        Front
+            Another one, with the same trees.
+        """
+        attached = copy.copy(self)
+        attached._evaluator = evaluator
+        return attached
 
     def hypervolume(self, reference: ArrayLike | None = None) -> float:
         """Volume of what the front dominates below a reference point; larger is better.
