@@ -3,7 +3,13 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from cstree.costs.model import CostModel, FeatureTest
+from cstree.ensemble.adac import AdaC1Classifier, AdaC2Classifier, AdaC3Classifier
+from cstree.ensemble.adacost import AdaCostClassifier
 from cstree.ensemble.bagging import CostBaggingClassifier
+from cstree.ensemble.cgada import CGAdaClassifier
+from cstree.ensemble.csa import CSAdaBoostClassifier
+from cstree.ensemble.csb import CSB0Classifier, CSB1Classifier, CSB2Classifier
+from cstree.ensemble.double_base import AdaBoostDBClassifier
 from cstree.ensemble.metacost import MetaCostClassifier
 from cstree.ensemble.minimum_cost import MinimumCostClassifier
 from cstree.ensemble.multi_subset import MultiSubsetClassifier
@@ -26,6 +32,16 @@ except PackageNotFoundError:  # run from a source tree that was never installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "AdaBoostDBClassifier",
+    "AdaC1Classifier",
+    "AdaC2Classifier",
+    "AdaC3Classifier",
+    "AdaCostClassifier",
+    "CGAdaClassifier",
+    "CSAdaBoostClassifier",
+    "CSB0Classifier",
+    "CSB1Classifier",
+    "CSB2Classifier",
     "CSOCClassifier",
     "CostBaggingClassifier",
     "CostModel",

@@ -12,6 +12,7 @@ from cstree.ensemble.minimum_cost import MinimumCostClassifier
 from cstree.ensemble.multi_subset import MultiSubsetClassifier
 from cstree.ensemble.rescaling import RescalingClassifier
 from cstree.ensemble.stumps import Stump
+from cstree.ensemble.test_cost import PartialVote
 from cstree.ensemble.threshold import ThresholdMovingClassifier
 from cstree.ensemble.weighting import InstanceWeightingTreeClassifier
 
@@ -31,6 +32,7 @@ __all__ = [
     "MetaCostClassifier",
     "MinimumCostClassifier",
     "MultiSubsetClassifier",
+    "PartialVote",
     "RescalingClassifier",
     "Stump",
     "ThresholdMovingClassifier",
