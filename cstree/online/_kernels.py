@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cstree._numba import _compile_cached, kernel
+from cstree._numba import _UNCOUNTED, _compile_cached, lean_kernel
 
 __all__ = ["binary_steps", "multiclass_steps"]
 
@@ -24,7 +24,7 @@ def _summing_kernel(function: Any) -> Any:
 
     The order depends on the processor, not on the data: the same row gives the same sum.
     """
-    return _compile_cached(function, nogil=True, error_model="numpy", fastmath={"reassoc"})
+    return _compile_cached(function, **_UNCOUNTED, fastmath={"reassoc"})
 
 
 @_summing_kernel
@@ -47,7 +47,7 @@ def _dot(data, indices, start, stop, weights):  # type: ignore[no-untyped-def]
     return product, square
 
 
-@kernel
+@lean_kernel
 def _add(data, indices, start, stop, step, weights):  # type: ignore[no-untyped-def]
     """Add ``step * x`` to weights ``(d + 1,)``."""
     if len(indices) > 0:
@@ -59,14 +59,14 @@ def _add(data, indices, start, stop, step, weights):  # type: ignore[no-untyped-
             weights[j] += step * row[j]
 
 
-@kernel
+@lean_kernel
 def _move(data, indices, start, stop, step, constant, weights):  # type: ignore[no-untyped-def]
     """Add ``step * (x, constant)``, where the intercept stands for the weight times the constant."""
     _add(data, indices, start, stop, step, weights)
     weights[-1] += step * constant
 
 
-@kernel
+@lean_kernel
 def _unit(square, state, scaled):  # type: ignore[no-untyped-def]
     """Count a case; give the mean of ``||x||^2`` so far, or 1."""
     state[0] += 1
@@ -74,7 +74,7 @@ def _unit(square, state, scaled):  # type: ignore[no-untyped-def]
     return state[1] / state[0] if scaled and state[1] > 0 else 1.0
 
 
-@kernel
+@lean_kernel
 def binary_steps(rows, cases, scores, weights, moments, state, flags):  # type: ignore[no-untyped-def]
     """Answer each case, then learn from it: ``w += tau y x``.
 
@@ -119,7 +119,7 @@ def binary_steps(rows, cases, scores, weights, moments, state, flags):  # type: 
             _move(data, indices, start, stop, sign * tau * state[0], constant, moments[0])
 
 
-@kernel
+@lean_kernel
 def multiclass_steps(rows, targets, scores, weights, moments, state, flags):  # type: ignore[no-untyped-def]
     """Answer each case, then learn from it: ``W_y += tau x``, ``W_r -= tau x``.
 

@@ -196,7 +196,8 @@ class OnlineClassifier(CostSensitiveClassifier):
                 check_adaptable(self.estimator)
             self._reader: Reader = choose_reader(self.features, self.estimator, X)
         rows = self._reader.read(self, X, reset=first)
-        found, index = _encode_labels(y)
+        index = None if first else known_positions(y, self.classes_)
+        found, index = (self.classes_, index) if index is not None else _encode_labels(y)
         check_consistent_length(range(len(rows)), index)
         if first:
             self._begin(self._choose_classes(found, classes, fresh), rows.n_features)
@@ -376,6 +377,32 @@ class OnlineClassifier(CostSensitiveClassifier):
         """Both by window: ``n_cases`` at its end, ``error``, ``cost``; the last one may still be open."""
         check_is_fitted(self)
         return self._prequential.curve()
+
+
+def known_positions(y: Any, classes: NDArray[Any]) -> NDArray[np.int32] | None:
+    """Class indices of an array of labels, without sorting it; None where this takes a closer look.
+
+    Parameters
+    ----------
+    y : object
+        What was given as labels.
+    classes : ndarray of shape (n_classes,)
+        Sorted.
+
+    Returns
+    -------
+    ndarray of shape (n,) or None
+    """
+    if (
+        not isinstance(y, np.ndarray)
+        or y.ndim != 1
+        or y.dtype.kind not in "biuU"
+        or y.dtype.kind != classes.dtype.kind
+    ):
+        return None
+    index = np.searchsorted(classes, y)
+    index[index == len(classes)] = 0
+    return index.astype(np.int32) if (classes[index] == y).all() else None
 
 
 def _bind(model: CostModel, names: tuple[str, ...], classes: list[Any]) -> BoundCosts:

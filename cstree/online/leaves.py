@@ -50,4 +50,5 @@ def adapted_tree(
     priced = model is not None and model.tests is not None
     made.costs_ = costs if priced else dataclasses.replace(made.costs_, matrix=costs.matrix, unit=costs.unit)
     made.costs = model
+    vars(made).pop("front_", None)  # this tree is none of the front's
     return made

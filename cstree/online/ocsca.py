@@ -263,21 +263,22 @@ class OCSCAClassifier(OnlineClassifier):
         # A wrong answer that is cheaper than the right one is what the case should get.
         if batch.example_cost is None:
             best, regrets = cheapest(self.costs_.matrix, np.arange(self.n_classes_))
-            target, row = best[batch.y], batch.y
+            row = batch.y
         else:
-            target, regrets = cheapest(batch.example_cost, batch.y)
-            row = np.arange(len(target), dtype=np.int32)
+            best, regrets = cheapest(batch.example_cost, batch.y)
+            row = np.arange(len(best), dtype=np.int32)
         self._set_f0_scale(linear, batch)
         scores = batch.base * self.f0_scale_
-        caps = self.alpha * batch.weight / self._cost_units(batch, regrets)
+        alpha = self.alpha / self._cost_units(batch, regrets)
         how = (self._constant, self.scale == "auto", bool(self.average))
         if scores.ndim == 1:
-            sign = np.where(target == 1, 1.0, -1.0)
-            cases = np.column_stack([sign, np.ones(len(sign)), caps * regrets[row, 1 - target]])
+            caps = alpha * regrets[np.arange(len(best)), 1 - best]
+            cases = np.column_stack([2.0 * best - 1.0, np.ones(len(best)), caps])[row]
+            cases[:, 2] *= batch.weight
             linear.learn_two(batch.rows, cases, scores, True, *how)
         else:
-            both = np.column_stack([target, row]).astype(np.int32)
-            linear.learn_many(batch.rows, both, regrets, caps, scores, *how)
+            both = np.column_stack([best[row], row]).astype(np.int32)
+            linear.learn_many(batch.rows, both, regrets, alpha * batch.weight, scores, *how)
         self._tell_if_costs_do_nothing(linear, regrets)
         return scores
 

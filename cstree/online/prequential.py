@@ -28,12 +28,14 @@ class Prequential:
 
     def add(self, weight: NDArray[np.float64], wrong: NDArray[np.bool_], cost: NDArray[np.float64]) -> None:
         """Count cases, shape (n,) each: their weights, whether the answer was wrong, and what it cost."""
-        chain = np.vstack([self._totals, np.column_stack([weight, weight * wrong, weight * cost])])
-        totals = np.cumsum(chain, axis=0)
+        totals = np.empty((3, len(weight) + 1))
+        totals[:, 0] = self._totals
+        totals[:, 1:] = weight, weight * wrong, weight * cost
+        np.cumsum(totals, axis=1, out=totals)
         first = self._window - self._n % self._window
-        self._ends += totals[first :: self._window].tolist()
+        self._ends += totals[:, first :: self._window].T.tolist()
         self._n += len(weight)
-        self._totals = totals[-1]
+        self._totals = totals[:, -1].copy()
 
     @property
     def error(self) -> float:

@@ -50,7 +50,7 @@ class Rows:
         """
         if not issparse(matrix):
             indptr = np.arange(len(matrix) + 1, dtype=np.int64) * matrix.shape[1]
-            return cls(matrix, matrix.reshape(-1), np.empty(0, dtype=np.int32), indptr)
+            return cls(matrix, *map(_read_only, (matrix.reshape(-1), np.empty(0, dtype=np.int32), indptr)))
         if not matrix.has_canonical_format:
             matrix = matrix.copy()
             matrix.sum_duplicates()
@@ -58,7 +58,8 @@ class Rows:
         indices = matrix.indices.astype(np.int32 if small else np.int64, copy=False)
         if len(indices) == 0:  # to the kernels, no indices would say that the rows are dense
             indices = np.zeros(1, dtype=np.int32)
-        return cls(matrix, matrix.data, indices, matrix.indptr.astype(np.int64, copy=False))
+        indptr = matrix.indptr.astype(np.int64, copy=False)
+        return cls(matrix, *map(_read_only, (matrix.data, indices, indptr)))
 
     @property
     def n_features(self) -> int:
@@ -82,3 +83,10 @@ class Rows:
         for start in range(0, len(self), step):
             np.matmul(self.matrix[start : start + step], slope, out=scores[start : start + step])
         return scores + weights[:, -1]
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """View an array as what kernels are compiled for, whether its owner may write to it or not."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
