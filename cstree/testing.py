@@ -173,6 +173,10 @@ def _check_front(front: Any, problem: TreeProblem) -> None:
             f"a branch has {tree.support.min()} cases, min_support is {problem.min_support}: "
             "TreeProblem.prune_and_evaluate prunes"
         )
+        dearest = tree_objectives(tree, problem, ["worst_test_cost"])[0]
+        assert dearest <= problem.max_test_cost * (1 + 1e-9), (
+            f"a path costs {dearest}, max_test_cost is {problem.max_test_cost}"
+        )
         labelled = relabel(tree, problem.dataset, problem.costs)
         assert np.array_equal(labelled.answer, tree.answer) and np.array_equal(
             labelled.support, tree.support

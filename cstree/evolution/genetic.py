@@ -179,9 +179,9 @@ class NSGA2(_GeneticSearch):
         From "regrow", "prune", "move_cut", "change_test", "split_leaf".
     recombination : float, default=0.5
         Probability that a child first gets a subtree of another parent.
-    polish : float, default=0.1
+    polish : float or bool, default=0.1
         Probability that a child is polished instead: a part of it rebuilt from optimal subtrees of
-        depth two.
+        depth two; True: 0.1, False: 0.
     leaf_chance : float, default=0.4
         Probability that a node of a random tree, below its root, is a leaf.
     prune_by_cost : bool, default=True
@@ -229,9 +229,9 @@ class SPEA2(_GeneticSearch):
         From "regrow", "prune", "move_cut", "change_test", "split_leaf".
     recombination : float, default=0.5
         Probability that a child first gets a subtree of another parent.
-    polish : float, default=0.1
+    polish : float or bool, default=0.1
         Probability that a child is polished instead: a part of it rebuilt from optimal subtrees of
-        depth two.
+        depth two; True: 0.1, False: 0.
     leaf_chance : float, default=0.4
         Probability that a node of a random tree, below its root, is a leaf.
     prune_by_cost : bool, default=True
@@ -281,14 +281,15 @@ class Evolution:
     ) -> None:
         """Run until a limit is reached."""
         size = int(self.settings.population_size)
-        self._warm_up()
+        polish = 0.1 if self.settings.polish is True else float(self.settings.polish)
+        shares = {"recombination": self.settings.recombination, "polish": polish}
+        self._warm_up(polish)
         population = [self.toolbox.encode(seed) for seed in seeds[:size]]
         population += self.toolbox.population(size - len(population))
         begin = time.perf_counter()
         self._evaluate(population)
         self._report(callback)
         reported = 0.0
-        shares = {"recombination": self.settings.recombination, "polish": self.settings.polish}
         while not self._is_over():
             offspring = self.toolbox.offspring(self.toolbox.parents(population, size), **shares)
             self._evaluate(offspring)
@@ -301,9 +302,9 @@ class Evolution:
         if self.history[-1].generation < self.generation:
             self._report(callback)
 
-    def _warm_up(self) -> None:
+    def _warm_up(self, polish: float) -> None:
         """Compile what is compiled, so that the clock counts searching alone."""
-        self.toolbox.warm_up(polish=self.settings.polish > 0)
+        self.toolbox.warm_up(polish=polish > 0)
         points = np.zeros((1, len(self.toolbox.objectives)))
         nondominated(points)
         crowding_distance(points)

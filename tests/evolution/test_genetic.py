@@ -179,6 +179,13 @@ def test_bad_parameters_are_named(options: dict[str, Any], named: str) -> None:
         quick(**options).run(sixty_cases(), np.random.default_rng(0))
 
 
+def test_polish_may_be_true_or_false() -> None:
+    problem = sixty_cases()
+    for word, number in ((True, 0.1), (False, 0.0)):
+        fronts = [quick(polish=value).run(problem, np.random.default_rng(0)) for value in (word, number)]
+        assert np.array_equal(fronts[0].objectives, fronts[1].objectives)
+
+
 @pytest.mark.parametrize("search", ["nsga2", "spea2"])
 def test_the_classifier_searches_with_it(search: str) -> None:
     heart = load_heart()
@@ -198,8 +205,12 @@ def test_the_classifier_searches_with_it(search: str) -> None:
 
 def test_a_classifier_that_searches_otherwise_does_not_load_deap() -> None:
     code = (
-        "import sys, cstree, cstree.evolution\n"
-        "cstree.ParetoTreeClassifier()._search()\n"
+        "import sys, numpy, cstree, cstree.evolution\n"
+        "class Leaf:\n"
+        "    def run(self, problem, rng, callback):\n"
+        "        leaf = problem.tree(numpy.array([-1], numpy.int32), numpy.zeros(1, numpy.uint64))\n"
+        "        return cstree.Front([[1.0, 0.0]], [leaf])\n"
+        "cstree.ParetoTreeClassifier(search=Leaf()).fit([[0], [1], [2], [3]], [0, 0, 1, 1])\n"
         "assert 'deap' not in sys.modules\n"
         "cstree.evolution.NSGA2, cstree.evolution.TreeToolbox\n"
         "assert 'deap' in sys.modules\n"

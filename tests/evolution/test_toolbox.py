@@ -46,7 +46,8 @@ def apply_operators(seed: int) -> int:
     """Vary a few trees of a random problem in random ways; return how many trees were checked."""
     rng = np.random.default_rng(seed)
     problem, _ = random_problem(rng, categories=(2, 9))
-    problem = TreeProblem(problem.dataset, problem.costs, seed % 5, 1 + seed % 3, max_leaf_nodes=1 + seed % 7)
+    bound = float(sum(problem.costs.prices)) / 4 if seed % 4 == 0 else np.inf
+    problem = TreeProblem(problem.dataset, problem.costs, seed % 5, 1 + seed % 3, 1 + seed % 7, bound)
     toolbox = TreeToolbox(problem, rng)
     people = evaluated(toolbox, 8)
     applied = 0
@@ -77,6 +78,7 @@ def apply_operators(seed: int) -> int:
         assert tree.support.min() >= min(problem.min_support, problem.dataset.n_samples)
         found = tree_objectives(tree, problem, toolbox.objectives)
         assert found == pytest.approx(list(one.fitness.values), abs=1e-9)
+        assert tree_objectives(tree, problem, ["worst_test_cost"])[0] <= bound * (1 + 1e-9)
     return applied
 
 
