@@ -22,7 +22,7 @@ from cstree.tree.classifier import TreeClassifier
 from cstree.tree.evaluation import leaves_of
 from cstree.tree.tree import Tree
 
-__all__ = ["ORDERS", "PartialVote", "committee_test_cost", "consultation_order", "vote_partially"]
+__all__ = ["ORDERS", "PartialVote", "committee_test_cost", "vote_partially"]
 
 Floats = NDArray[np.float64]
 # One member, and the columns of the table that it was trained on (None: all).
@@ -177,7 +177,7 @@ class PartialVote:
     full_test_cost : ndarray of shape (n_samples,)
         What it would have paid had it asked all members.
     order : ndarray of shape (n_members,), int
-        Members in the order in which they were asked.
+        Members in the order in which they were asked; stumps on one feature together.
     """
 
     labels: NDArray[Any]
@@ -199,58 +199,91 @@ class PartialVote:
         )
 
 
-def consultation_order(
+class _Unit(NamedTuple):
+    """Members that are asked together: stumps on one feature, or a single member of another kind."""
+
+    members: list[int]
+    # The least and the greatest weight that they can give each class, (n_classes,).
+    low: Floats
+    high: Floats
+
+
+def _units(
     members: Sequence[Any],
     weights: Floats,
-    costs: BoundCosts,
-    order: str = "price",
-    features: Sequence[NDArray[np.intp]] | None = None,
-) -> NDArray[np.intp]:
-    """Order in which members of a committee are asked.
+    n_classes: int,
+    features: Sequence[NDArray[np.intp]] | None,
+) -> list[_Unit]:
+    """Group the members of a committee; what is known of one stump's feature is known of all its stumps."""
+    by_feature: dict[int, list[int]] = {}
+    found = []
+    for t, member in enumerate(members):
+        if isinstance(member, Stump):
+            own = None if features is None else features[t]
+            (feature,) = _of_table([member.feature], own) if member.feature >= 0 else (-1,)
+            by_feature.setdefault(feature, []).append(t)
+        else:
+            found.append(_Unit([t], np.zeros(n_classes), np.full(n_classes, weights[t])))
+    for listed in by_feature.values():
+        votes = _stump_votes([members[t] for t in listed], weights[listed], n_classes)
+        found.append(_Unit(listed, votes.min(axis=0), votes.max(axis=0)))
+    return found
 
-    Parameters
-    ----------
-    members : sequence of Stump or fitted classifiers
-    weights : ndarray of shape (n_members,)
-        How much each can move the vote.
-    costs : BoundCosts
-    order : {"price", "weight"}, default="price"
-        "weight": the heaviest first. "price": the least price per weight first, counting only tests that no
-        member before asks; a tree counts all tests that it may ask.
-    features : sequence of arrays of int, optional
-        Columns of the table that each member was trained on.
+
+def _stump_votes(stumps: Sequence[Stump], weights: Floats, n_classes: int) -> Floats:
+    """Weight that stumps on one feature give each class, for all values that they tell apart.
 
     Returns
     -------
-    ndarray of shape (n_members,), intp
-
-    Raises
-    ------
-    ValueError
-        An unknown order.
+    ndarray of shape (n_values, n_classes)
     """
+    cuts = np.array([stump.cut for stump in stumps])
+    # Every cut (which is not greater than itself), a value beyond all, a category that none names, missing.
+    values = np.unique(np.concatenate([cuts, [np.inf, -2.0, np.nan]]))[:, None]
+    is_equal = np.array([stump.is_categorical for stump in stumps])
+    yes = np.where(is_equal, values == cuts, values > cuts)
+    yes = np.where(np.isnan(values), [stump.missing_says_yes for stump in stumps], yes)
+    on_no, on_yes = np.array([stump.answers for stump in stumps]).T
+    one_hot = np.eye(n_classes)[np.where(yes, on_yes, on_no)]
+    return np.einsum("vtk,t->vk", one_hot, weights)
+
+
+def _in_order(
+    units: Sequence[_Unit],
+    members: Sequence[Any],
+    costs: BoundCosts,
+    order: str,
+    features: Sequence[NDArray[np.intp]] | None,
+) -> list[_Unit]:
+    """Sort units by how much they can move the vote, or by their price for that."""
     if order not in ORDERS:
         raise ValueError(f"order must be one of {', '.join(map(repr, ORDERS))}; got {order!r}.")
-    by_weight = np.argsort(-weights, kind="stable")
+    swing = np.array([float((unit.high - unit.low).max()) for unit in units])
+    left = np.argsort(-swing, kind="stable").tolist()
     if order == "weight" or costs.n_steps == 0:
-        return by_weight
-    prices = np.zeros((len(members), costs.n_steps))
+        return [units[u] for u in left]
+    prices = np.zeros((len(units), costs.n_steps))
     needs = np.zeros(prices.shape, dtype=np.bool_)
-    for t, member in enumerate(members):
-        own = None if features is None else [features[t]]
-        for single in _single_members([member], own):
+    for u, unit in enumerate(units):
+        for single in _of_unit(unit, members, features):
             for step, price in _entries(costs, _may_ask(single, costs.n_features)):
-                prices[t, step] = max(prices[t, step], price)
-                needs[t, step] = True
-    found: list[int] = []
-    left, unpaid = by_weight.tolist(), np.ones(costs.n_steps)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        while left:
-            rate = np.nan_to_num(prices[left] @ unpaid / weights[left], nan=np.inf, posinf=np.inf)
-            chosen = left.pop(int(rate.argmin()))
-            unpaid[needs[chosen]] = 0.0
-            found.append(chosen)
-    return np.array(found, dtype=np.intp)
+                prices[u, step] = max(prices[u, step], price)
+                needs[u, step] = True
+    found, unpaid = [], np.ones(costs.n_steps)
+    while left:
+        rate = prices[left] @ unpaid / np.maximum(swing[left], 1e-300)
+        chosen = left.pop(int(rate.argmin()))
+        unpaid[needs[chosen]] = 0.0
+        found.append(units[chosen])
+    return found
+
+
+def _of_unit(
+    unit: _Unit, members: Sequence[Any], features: Sequence[NDArray[np.intp]] | None
+) -> list[Member]:
+    """Single members of a unit that may ask something; one stump speaks for all on its feature."""
+    t = unit.members[0]
+    return list(_single_members([members[t]], None if features is None else [features[t]]))
 
 
 def _may_ask(member: Member, n_features: int) -> list[int]:
@@ -270,12 +303,15 @@ def vote_partially(
     *,
     weights: Floats,
     votes: Callable[[int], Floats],
-    decide: Callable[[Floats, float], NDArray[np.intp]],
+    decide: Callable[[Floats, Floats, Floats], NDArray[np.intp]],
     answers: NDArray[np.intp],
     order: str = "price",
     features: Sequence[NDArray[np.intp]] | None = None,
 ) -> tuple[NDArray[np.int64], Floats, Floats, NDArray[np.intp]]:
     """Ask the members of a committee one by one, of each case until the rest cannot change its answer.
+
+    Stumps on one feature are asked together, and the bound on what they may say counts that they see the
+    same value.
 
     Parameters
     ----------
@@ -289,14 +325,16 @@ def vote_partially(
         ``votes(t)``: how member ``t`` spreads its weight over the classes for each case, (n_samples,
         n_classes).
     decide : callable
-        ``decide(votes, remaining)``: class index that no spread of the remaining weight can change, or -1,
-        for the votes so far, (m, n_classes).
+        ``decide(votes, low, high)``: class index that the rest cannot change, or -1, for the weight that
+        classes have got so far, (m, n_classes), when the rest will give class ``k`` from ``low[k]`` to
+        ``high[k]``.
     answers : ndarray of shape (n_samples,), int
         Class index that the whole committee answers.
     order : {"price", "weight"}, default="price"
-        See :func:`consultation_order`.
+        "weight": first what can move the vote most. "price": first what has the least price for that,
+        counting only tests that have not been taken; a tree counts all tests that it may ask.
     features : sequence of arrays of int, optional
-        Columns of the table that each member was trained on.
+        Columns of the table that each member was trained on; all by default.
 
     Returns
     -------
@@ -310,25 +348,32 @@ def vote_partially(
     RuntimeError
         A decided answer is not that of the whole committee: ``decide`` is wrong.
     """
-    sequence = consultation_order(members, weights, costs, order, features)
+    n_classes, everybody = len(costs.classes), np.arange(table.n_samples)
+    units = _in_order(_units(members, weights, n_classes, features), members, costs, order, features)
+    # What the units from each on may still give.
+    low, high = (_from_the_end([getattr(u, side) for u in units], n_classes) for side in ("low", "high"))
     account, whole = _Account(costs, table.n_samples), _Account(costs, table.n_samples)
     consulted = np.zeros(table.n_samples, dtype=np.int64)
-    everybody = np.arange(table.n_samples)
-    n_classes = len(costs.classes)
-    given, remaining = np.zeros((table.n_samples, n_classes)), float(weights.sum())
-    open_ = everybody[decide(given, remaining) < 0]
-    for t in sequence.tolist():
+    given = np.zeros((table.n_samples, n_classes))
+    open_ = everybody[decide(given, low[0], high[0]) < 0]
+    for u, unit in enumerate(units):
         if costs.n_steps:
-            own = None if features is None else [features[t]]
-            for single in _single_members([members[t]], own):
+            for single in _of_unit(unit, members, features):
                 asked = _asked(single, table)
                 account.pay(open_, asked)
                 whole.pay(everybody, asked)
-        consulted[open_] += 1
-        given += votes(t)
-        remaining = max(remaining - float(weights[t]), 0.0)
-        decided = decide(given[open_], remaining)
+        consulted[open_] += len(unit.members)
+        for t in unit.members:
+            given += votes(t)
+        decided = decide(given[open_], low[u + 1], high[u + 1])
         if (decided != answers[open_])[decided >= 0].any():
             raise RuntimeError("a vote was taken as decided that was not")
         open_ = open_[decided < 0]
+    sequence = np.array([t for unit in units for t in unit.members], dtype=np.intp)
     return consulted, account.total, whole.total, sequence
+
+
+def _from_the_end(rows: Sequence[Floats], n_classes: int) -> Floats:
+    """Return the sums of the rows from each on, and zeros after the last."""
+    table = np.vstack([*rows, np.zeros(n_classes)])
+    return np.asarray(table[::-1].cumsum(axis=0)[::-1])

@@ -163,8 +163,8 @@ class WeightedVote(CostSensitiveClassifier):
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
         order : {"price", "weight"}, default="price"
-            Which weak learner is asked first: that of the least price per weight, counting only tests that
-            have not been taken; or the heaviest.
+            Who is asked first: who has the least price for what he can move the vote, counting only tests
+            that have not been taken; or who can move it most. Stumps on one feature are asked together.
         costs : CostModel, optional
             Other prices than those of the committee.
 
@@ -194,35 +194,37 @@ class WeightedVote(CostSensitiveClassifier):
             raise TypeError(f"costs is a {type(costs).__name__}: wrap prices as CostModel(tests=...)")
         return costs.bind(self.schema_.names, self.classes_.tolist())
 
-    def _decide(self, votes: Floats, remaining: float) -> NDArray[np.intp]:
-        """Class index that no spread of the remaining weight over the classes can change, or -1.
+    def _decide(self, votes: Floats, low: Floats, high: Floats) -> NDArray[np.intp]:
+        """Class index that the rest of the committee cannot change, or -1.
 
         Parameters
         ----------
         votes : ndarray of shape (m, n_classes)
             Weight that each class has got.
-        remaining : float
+        low, high : ndarray of shape (n_classes,)
+            The least and the greatest weight that it will still get.
         """
-        slack = remaining + 1e-12 * float(self.estimator_weights_.sum())
+        slack = 1e-12 * float(self.estimator_weights_.sum())
         K = self.n_classes_
         if K == 1:
             return np.zeros(len(votes), dtype=np.intp)
         if K == 2:
             ahead = votes[:, 1] - votes[:, 0] - self._threshold(len(self.estimators_))
-            return np.where(ahead > slack, 1, np.where(ahead < -slack, 0, -1))
-        # P_k is proportional to e^{g v_k} / c_k; each v_k ends between what it is and that plus the slack.
-        log_cost = np.log(self._positive_costs())
-        g = K / (K - 1) ** 2
-        low = np.exp(g * (votes - votes.max(axis=1, keepdims=True)) - log_cost)
-        high = low * np.exp(min(g * slack, 700.0))
+            least, most = ahead + low[1] - high[0], ahead + high[1] - low[0]
+            return np.where(least > slack, 1, np.where(most < -slack, 0, -1))
+        # P_k is proportional to e^{g v_k} / c_k.
+        g, log_cost = K / (K - 1) ** 2, np.log(self._positive_costs())
+        last = (votes + high).max(axis=1, keepdims=True)
+        least = np.exp(g * (votes + low - slack - last) - log_cost)
+        most = np.exp(g * (votes + high + slack - last) - log_cost)
         result = np.full(len(votes), -1, dtype=np.intp)
         for k in range(K):
             dearer = (
                 self.costs_.matrix - self.costs_.matrix[:, [k]]
             )  # by true class: answering j instead of k
-            least = low @ np.maximum(dearer, 0.0) + high @ np.minimum(dearer, 0.0)
-            least[:, k] = 1.0
-            result[(least > 1e-9 * high.max(axis=1, keepdims=True)).all(axis=1)] = k
+            gain = least @ np.maximum(dearer, 0.0) + most @ np.minimum(dearer, 0.0)
+            gain[:, k] = np.inf
+            result[(gain > 1e-9 * most.max(axis=1, keepdims=True)).all(axis=1)] = k
         return result
 
     def _threshold(self, n_members: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
@@ -12,8 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from cstree.costs.model import CostModel, FeatureTest
 from cstree.datasets import load_heart, load_hepatitis
 from cstree.encoding.columns import Columns
-from cstree.ensemble import AdaBoostDBClassifier, CGAdaClassifier, CSB2Classifier
-from cstree.ensemble.test_cost import committee_test_cost, consultation_order, vote_partially
+from cstree.ensemble import AdaBoostDBClassifier, CGAdaClassifier, CSB2Classifier, Stump
+from cstree.ensemble.test_cost import committee_test_cost, vote_partially
 from cstree.evolution.classifier import ParetoTreeClassifier
 from cstree.greedy.classifier import GreedyTreeClassifier
 from cstree.metrics import test_cost as average_test_cost
@@ -98,41 +99,77 @@ def test_asking_in_turn_saves_and_answers_the_same(heart: Any, committees: list[
 
 def check_stops(model: Any, found: Any, X: Any) -> None:
     """No case stopped before its answer was certain, nor went on after."""
-    weights = model.estimator_weights_
-    f = np.zeros(len(X))
-    asked = np.zeros(len(X), dtype=int)
-    open_ = np.ones(len(X), dtype=bool)
-    threshold = model._threshold(len(weights))
-    table = model._table(X)
-    left = weights.sum()
-    for t in found.order:
-        asked += open_
-        f += weights[t] * (2 * model._answers(t, table) - 1)
-        left -= weights[t]
-        open_ &= np.abs(f - threshold) <= left + 1e-9
+    table, threshold = model._table(X), model._threshold(len(model.estimators_))
+    said = {t: model.estimator_weights_[t] * (2 * model._answers(t, table) - 1) for t in found.order}
+    groups = groups_of(model, found.order.tolist())
+    f, asked, open_ = np.zeros(len(X)), np.zeros(len(X), dtype=int), np.ones(len(X), dtype=bool)
+    for g, group in enumerate(groups):
+        rest = [extremes(model, later) for later in groups[g:]]
+        least, most = (sum(ends) for ends in zip(*rest, strict=True))
+        open_ &= (f + least <= threshold + 1e-9) & (f + most >= threshold - 1e-9)
+        asked += len(group) * open_
+        f = f + sum(said[t] for t in group)
     assert np.array_equal(found.n_consulted, asked)
 
 
-def test_order_by_price_takes_free_riders_first(heart: Any) -> None:
-    model = CGAdaClassifier(heart.costs, n_estimators=15).fit(heart.data, heart.target)
-    order = consultation_order(model.estimators_, model.estimator_weights_, model.costs_)
-    paid: set[int] = set()
-    left = list(range(len(order)))
-    for t in order.tolist():
-        rates = {
-            s: model.costs_.price(model.estimators_[s].feature, paid) / model.estimator_weights_[s]
-            if model.estimators_[s].feature >= 0
-            else 0.0
-            for s in left
-        }
-        assert rates[t] == pytest.approx(min(rates.values()))
-        if model.estimators_[t].feature >= 0:
-            paid.update(step for step, _ in model.costs_.newly_paid(model.estimators_[t].feature, paid))
-        left.remove(t)
-    by_weight = consultation_order(model.estimators_, model.estimator_weights_, model.costs_, "weight")
-    assert (np.diff(model.estimator_weights_[by_weight]) <= 0).all()
+def groups_of(model: Any, order: list[int]) -> list[list[int]]:
+    """Neighbours in the order that are stumps on one feature."""
+    groups: list[list[int]] = []
+    for t in order:
+        feature = getattr(model.estimators_[t], "feature", None)
+        last = getattr(model.estimators_[groups[-1][0]], "feature", None) if groups else None
+        if feature is not None and feature == last:
+            groups[-1].append(t)
+        else:
+            groups.append([t])
+    return groups
+
+
+def extremes(model: Any, group: list[int]) -> tuple[float, float]:
+    """Least and greatest vote of some members; stumps on one feature see the same value."""
+    weights, members = model.estimator_weights_[group], [model.estimators_[t] for t in group]
+    if not isinstance(members[0], Stump):
+        return -weights.sum(), weights.sum()
+    feature = max(members[0].feature, 0)
+    if model.schema_[feature].kind == "numeric":
+        cuts = sorted(member.cut for member in members if np.isfinite(member.cut))
+        values = [*cuts, (cuts or [0.0])[-1] + 1, np.nan]
+    else:
+        values = [*model.schema_[feature].categories, None]
+    rows = load_heart().data.iloc[[0] * len(values)].reset_index(drop=True)
+    name = model.schema_[feature].name
+    rows[name] = pd.Series(values, dtype=rows[name].dtype if None in values else "float64")
+    sums = sum(
+        w * (2 * member.answer(model.schema_, Columns(rows)) - 1)
+        for w, member in zip(weights, members, strict=True)
+    )
+    return float(np.min(sums)), float(np.max(sums))
+
+
+def test_order_by_price_and_by_weight(heart: Any, committees: list[Any]) -> None:
+    model = committees[0]
+    for order in ("price", "weight"):
+        groups = groups_of(model, model.partial_vote(heart.data, order=order).order.tolist())
+        swings = {id(group): np.ptp(extremes(model, group)) for group in groups}
+        assert len({model.estimators_[group[0]].feature for group in groups}) == len(groups)
+        paid: set[int] = set()
+        for at, group in enumerate(groups):
+            keys = {
+                id(later): -swings[id(later)]
+                if order == "weight"
+                else price_of(model, later, paid) / max(swings[id(later)], 1e-300)
+                for later in groups[at:]
+            }
+            assert keys[id(group)] == pytest.approx(min(keys.values()))
+            if model.estimators_[group[0]].feature >= 0:
+                paid.update(step for step, _ in model.costs_.newly_paid(model.estimators_[group[0]].feature))
     with pytest.raises(ValueError, match="order must be one of 'price', 'weight'; got 'name'"):
         model.partial_vote(heart.data, order="name")
+
+
+def price_of(model: Any, group: list[int], paid: set[int]) -> float:
+    feature = model.estimators_[group[0]].feature
+    return model.costs_.price(feature, paid) if feature >= 0 else 0.0
 
 
 def test_several_classes_stop_only_when_certain() -> None:
@@ -200,6 +237,6 @@ def test_a_wrong_rule_of_decision_is_noticed() -> None:
             costs,
             weights=np.ones(2),
             votes=lambda t: np.tile([1.0, 0.0] if t == 0 else [0.0, 3.0], (4, 1)),
-            decide=lambda votes, remaining: np.where(votes.sum(axis=1) > 0, votes.argmax(axis=1), -1),
+            decide=lambda votes, low, high: np.where(votes.sum(axis=1) > 0, votes.argmax(axis=1), -1),
             answers=np.ones(4, dtype=np.intp),
         )
