@@ -13,12 +13,15 @@ from sklearn.utils import check_scalar
 from cstree.base import as_generator
 from cstree.costs.model import CostModel
 from cstree.ensemble.committee import Draw, Drawing, Member, count_of, train_committee
-from cstree.ensemble.meta import Cases, CostMetaClassifier, cheapest
+from cstree.ensemble.meta import Cases, CostMetaClassifier, cheapest, readable_columns
+from cstree.ensemble.test_cost import PartialVote, vote_partially
 from cstree.greedy.classifier import GreedyTreeClassifier
 
 __all__ = ["CostBaggingClassifier"]
 
 VOTES = ("soft", "hard")
+# A lead in a vote that roundings cannot make, as a share of the greatest cost.
+_SAME = 1e-9
 
 
 class CostBaggingClassifier(CostMetaClassifier):
@@ -207,6 +210,9 @@ class CostBaggingClassifier(CostMetaClassifier):
         cost = paid[np.arange(len(cases)), cheapest(expected)]
         self.oob_cost_ = float(np.average(cost[known], weights=cases.weights()[known]))
 
+    def _members(self) -> tuple[list[Any], list[NDArray[np.intp]] | None]:
+        return self.estimators_, self.estimators_features_
+
     @property
     def estimators_(self) -> list[Any]:
         """Learners of the members."""
@@ -250,13 +256,68 @@ class CostBaggingClassifier(CostMetaClassifier):
         ndarray of shape (n_samples, n_classes)
             ``sum_j P(j|x) C[j, k]`` for each answer ``k``; with costs by case, the average over the leaves.
         """
-        if not self._knows_costs_by_case():
-            return self.predict_proba(X) @ self.costs_.matrix
         table = self._rows(X)
-        return self._committee.average(table, Member.costs)
+        if self._by_case:
+            return self._committee.average(table, Member.costs)
+        return self._committee.average(table, self._ask) @ self.costs_.matrix
 
-    def _knows_costs_by_case(self) -> bool:
-        return bool(getattr(self, "_by_case", False))
+    def partial_vote(self, X: Any, *, order: str = "price", costs: CostModel | None = None) -> PartialVote:
+        """Answer by asking members one by one, until the rest cannot change the answer.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+        order : {"price", "weight"}, default="price"
+            The cheapest member first, counting only tests that have not been taken; or in the order of
+            training, as all weigh the same.
+        costs : CostModel, optional
+            Other prices of tests than those of the committee.
+
+        Returns
+        -------
+        PartialVote
+            The labels of `predict`, what each case paid, and how much was saved.
+
+        Raises
+        ------
+        ValueError
+            The committee was trained with costs by case, which no vote bounds.
+        """
+        labels = self.predict(X)
+        if self._by_case:
+            raise ValueError("members that were trained with costs by case are all asked: use predict")
+        table = self._rows(X)
+        members, features = self._members()
+        share = 1.0 / len(members)
+        n_consulted, paid, full, sequence = vote_partially(
+            members,
+            readable_columns(table),
+            self._prices(costs),
+            weights=np.full(len(members), share),
+            votes=lambda t: share * self._ask(self._committee.members[t], table),
+            decide=self._decide,
+            answers=np.searchsorted(self.classes_, labels),
+            order=order,
+            features=features,
+        )
+        return PartialVote(labels, n_consulted, paid, full, sequence)
+
+    def _decide(
+        self, votes: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
+    ) -> NDArray[np.intp]:
+        """Class index that the rest of the members cannot change, or -1.
+
+        Answer ``k`` is cheaper than ``j`` by ``sum_i P_i (C[i, j] - C[i, k])``. The rest may give all that
+        it has left, ``high`` of any class, to the one where this is least.
+        """
+        matrix = self.costs_.matrix
+        close = _SAME * max(float(np.abs(matrix).max()), 1e-300)
+        decided = np.full(len(votes), -1, dtype=np.intp)
+        for k in range(self.n_classes_):
+            dearer = np.delete(matrix, k, axis=1) - matrix[:, [k]]
+            lead = votes @ dearer + high.max() * dearer.min(axis=0)
+            decided[(lead > close).all(axis=1)] = k
+        return decided
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the label of least expected cost for each case.

@@ -27,6 +27,9 @@ from cstree.base import (
 )
 from cstree.costs.bound import BoundCosts
 from cstree.costs.labels import listed
+from cstree.costs.model import CostModel
+from cstree.encoding.columns import Columns
+from cstree.ensemble.test_cost import committee_test_cost
 
 __all__ = [
     "Cases",
@@ -35,6 +38,7 @@ __all__ = [
     "cheapest",
     "name_of",
     "probabilities",
+    "readable_columns",
     "train",
 ]
 
@@ -115,6 +119,7 @@ class CostMetaClassifier(CostSensitiveClassifier):
     """
 
     estimator: Any
+    estimator_: Any
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that tables may hold whatever the learner takes."""
@@ -127,7 +132,9 @@ class CostMetaClassifier(CostSensitiveClassifier):
             tags.input_tags.sparse = inner.sparse
         return tags
 
-    def _cases(self, X: Any, y: Any, sample_weight: Any = None, example_cost: Any = None) -> Cases:
+    def _cases(
+        self, X: Any, y: Any, sample_weight: Any = None, example_cost: Any = None, known: Any = None
+    ) -> Cases:
         """Check a training table; sets ``classes_``, ``costs_`` and what is known of columns."""
         if y is None:
             raise ValueError(
@@ -136,6 +143,9 @@ class CostMetaClassifier(CostSensitiveClassifier):
             )
         table, names = self._table(X, reset=True)
         classes, index = _encode_labels(y)
+        if known is not None:  # a learner trained elsewhere may know more classes
+            own = _positions(classes, known, "y holds class {}, which the fitted learner does not know")
+            index, classes = own.astype(np.int32)[index], known
         check_consistent_length(table, index)
         model = _cost_model(self.costs)
         weight = check_sample_weight(sample_weight, len(index))
@@ -145,7 +155,6 @@ class CostMetaClassifier(CostSensitiveClassifier):
         self.classes_ = classes
         self.n_classes_ = len(classes)
         self.costs_: BoundCosts = costs
-        self._column_names = names
         cases = Cases(table, index, classes, None, rows_cost)
         return cases if weight is None else cases.weighted(weight)
 
@@ -164,8 +173,58 @@ class CostMetaClassifier(CostSensitiveClassifier):
         check_is_fitted(self)
         return self._table(X)[0]
 
+    def test_cost(self, X: Any, *, costs: CostModel | None = None) -> NDArray[np.float64]:
+        """Return what the tests cost that learners ask of each case, each test paid once.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+        costs : CostModel, optional
+            Other prices than those of the constructor.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            In the unit of the prices. A tree asks the tests on the way of the case, any other learner all
+            columns that it was trained on. What one has paid for, no other pays again.
+        """
+        table = self._rows(X)
+        members, features = self._members()
+        asking = [t for t, member in enumerate(members) if not isinstance(member, DummyClassifier)]
+        return committee_test_cost(
+            [members[t] for t in asking],
+            readable_columns(table),
+            self._prices(costs),
+            None if features is None else [features[t] for t in asking],
+        )
+
+    def _prices(self, costs: CostModel | None) -> BoundCosts:
+        if costs is None:
+            return self.costs_
+        if not isinstance(costs, CostModel):
+            raise TypeError(f"costs is a {type(costs).__name__}: wrap prices as CostModel(tests=...)")
+        return costs.bind(self.costs_.feature_names, self.classes_.tolist())
+
+    def _members(self) -> tuple[list[Any], list[NDArray[np.intp]] | None]:
+        """Learners that are asked, and the columns that each reads (None: all)."""
+        return [self.estimator_], None
+
     def _labels(self, index: NDArray[np.integer[Any]]) -> NDArray[Any]:
         return np.asarray(self.classes_[index])
+
+
+def readable_columns(table: Any) -> Columns:
+    """Columns of a table; of a sparse one, which no tree reads, their number only.
+
+    Parameters
+    ----------
+    table : DataFrame, ndarray or sparse matrix
+
+    Returns
+    -------
+    Columns
+    """
+    return Columns(np.broadcast_to(0.0, table.shape) if issparse(table) else table)
 
 
 def cheapest(expected: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -303,13 +362,13 @@ def answers_of(learner: Any, X: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
     return _positions(np.asarray(learner.predict(X)), classes)
 
 
-def _positions(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+def _positions(
+    labels: NDArray[Any], classes: NDArray[Any], error: str = "the learner knows class {}, which is none of y"
+) -> NDArray[np.intp]:
     found = pd.Index(classes).get_indexer(pd.Index(np.asarray(labels)))
     if (found < 0).any():
         stranger = np.asarray(labels)[found < 0].tolist()[0]
-        raise ValueError(
-            f"the learner knows class {stranger!r}, which is none of y: {listed(classes.tolist())}"
-        )
+        raise ValueError(f"{error.format(repr(stranger))}: {listed(classes.tolist())}")
     return np.asarray(found)
 
 

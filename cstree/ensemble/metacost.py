@@ -29,8 +29,8 @@ class MetaCostClassifier(CostMetaClassifier):
     costs : CostModel or None, default=None
         What mistakes cost. None: all the same.
     estimator : classifier or None, default=None
-        Learner, blind to costs. None: a ``GreedyTreeClassifier`` to which all mistakes cost the same, and
-        tests what they cost.
+        Learner, blind to costs. None: a ``GreedyTreeClassifier`` that does not split fewer than 25
+        cases, and to which all mistakes cost the same, and tests what they cost.
     n_estimators : int, default=10
         Members of the committee; 50 in the publication.
     n_sub : int or float, default=1.0
@@ -78,7 +78,7 @@ class MetaCostClassifier(CostMetaClassifier):
     >>> table = load_heart()
     >>> model = MetaCostClassifier(table.costs, random_state=0).fit(table.data, table.target)
     >>> int((model.y_relabelled_ != table.target).sum()), model.estimator_.get_n_leaves()
-    (0, 0)
+    (57, 9)
     """
 
     def __init__(

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from cstree.costs.model import CostModel
 from cstree.ensemble.meta import CostMetaClassifier, cheapest, probabilities, train
@@ -106,25 +108,19 @@ class MinimumCostClassifier(CostMetaClassifier):
         TypeError
             The learner gives no probabilities.
         """
-        cases = self._cases(X, y, sample_weight)
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        if frozen:
+            check_is_fitted(self.estimator)
+        known = np.asarray(self.estimator.classes_) if frozen else None
+        cases = self._cases(X, y, sample_weight, known=known)
         learner = GreedyTreeClassifier(self.costs) if self.estimator is None else self.estimator
         if self.calibration is not None:
             from sklearn.calibration import CalibratedClassifierCV  # on use: it takes a while to load
 
             learner = CalibratedClassifierCV(learner, method=self.calibration, cv=self.cv)
         self.estimator_ = train(learner, cases)
-        known = np.asarray(self.estimator_.classes_)
-        if len(known) > len(self.classes_) and np.isin(self.classes_, known).all():
-            self._take_classes(known)
         probabilities(self.estimator_, cases.X[:1], self.classes_)
         return self
-
-    def _take_classes(self, known: NDArray[Any]) -> None:
-        """Answer all classes that a learner trained elsewhere knows."""
-        model = CostModel() if self.costs is None else self.costs
-        self.classes_ = known
-        self.n_classes_ = len(known)
-        self.costs_ = model.bind(self._column_names, known.tolist())
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the learner's class probabilities.

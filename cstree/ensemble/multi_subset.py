@@ -31,8 +31,8 @@ class MultiSubsetClassifier(CostMetaClassifier):
     costs : CostModel or None, default=None
         What mistakes cost. None: all the same.
     estimator : classifier or None, default=None
-        Learner, blind to costs. None: a ``GreedyTreeClassifier`` to which all mistakes cost the same, and
-        tests what they cost.
+        Learner, blind to costs. None: a ``GreedyTreeClassifier`` that does not split fewer than 25
+        cases, and to which all mistakes cost the same, and tests what they cost.
     minority_share : float or None, default=None
         Share of the minority in each subset, as 0.5 for balanced ones. None: that at which a blind
         learner's answers are those of the costs, ``x C_X / (x C_X + y C_Y)`` for shares ``x``, ``y`` and
@@ -196,6 +196,9 @@ class MultiSubsetClassifier(CostMetaClassifier):
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
             raise ValueError(f"minority_share is {share!r}: give a share between 0 and 1, or None")
         return share / (1 - share)
+
+    def _members(self) -> tuple[list[Any], list[NDArray[np.intp]] | None]:
+        return self.estimators_, None
 
     @property
     def estimators_(self) -> list[Any]:

@@ -17,6 +17,10 @@ from cstree.greedy.classifier import GreedyTreeClassifier
 
 __all__ = ["blind_tree", "costs_of_columns"]
 
+# Shares of classes in smaller nodes are no probabilities: in a tree grown to the end they are all 0 or 1, and
+# no cost moves those.
+_SUPPORT = 25
+
 
 def costs_of_columns(
     model: CostModel,
@@ -110,12 +114,11 @@ def blind_tree(model: CostModel | None, costs: BoundCosts, cases: Cases) -> Gree
         Not fitted. Every mistake costs what the mistakes of these cases cost on average.
     """
     if model is None or model.tests is None:
-        return GreedyTreeClassifier()
+        return GreedyTreeClassifier(min_support=_SUPPORT)
     labels = cases.classes.tolist()
     excess = np.abs(costs.matrix - np.diag(costs.matrix)[:, None])
     count = cases.class_weight()
     mistake = float(count @ excess.sum(axis=1) / count.sum() / max(len(labels) - 1, 1))
     blind = (mistake or 1.0) * (1.0 - np.eye(len(labels)))
-    return GreedyTreeClassifier(
-        costs_of_columns(model, costs.feature_names, misclassification=blind, classes=labels)
-    )
+    own = costs_of_columns(model, costs.feature_names, misclassification=blind, classes=labels)
+    return GreedyTreeClassifier(own, min_support=_SUPPORT)

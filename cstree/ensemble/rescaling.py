@@ -32,8 +32,8 @@ class RescalingClassifier(CostMetaClassifier):
     costs : CostModel or None, default=None
         What mistakes cost. None: all the same.
     estimator : classifier or None, default=None
-        Estimates class probabilities, blind to costs. None: a ``GreedyTreeClassifier`` to which all
-        mistakes cost the same, and tests what they cost.
+        Estimates class probabilities, blind to costs. None: a ``GreedyTreeClassifier`` that does not
+        split fewer than 25 cases, and to which all mistakes cost the same, and tests what they cost.
     method : {"weights", "thresholds"}, default="weights"
         Train with weighted cases, or train without and weigh the probabilities.
     inconsistent : {"pairwise", "sum"}, default="pairwise"
@@ -203,6 +203,9 @@ class RescalingClassifier(CostMetaClassifier):
             probabilities(learner, pair.X[:1], self.classes_)
             self.estimators_.append(learner)
             self._pair_weights.append(weights)
+
+    def _members(self) -> tuple[list[Any], None]:
+        return self.estimators_, None
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return class probabilities, from which the weights are taken out again.

@@ -25,8 +25,8 @@ class ThresholdMovingClassifier(CostMetaClassifier):
     costs : CostModel or None, default=None
         What mistakes cost. None: all the same.
     estimator : classifier or None, default=None
-        Estimates class probabilities, blind to costs. None: a ``GreedyTreeClassifier`` to which all
-        mistakes cost the same, and tests what they cost.
+        Estimates class probabilities, blind to costs. None: a ``GreedyTreeClassifier`` that does not
+        split fewer than 25 cases, and to which all mistakes cost the same, and tests what they cost.
 
     Attributes
     ----------

@@ -23,8 +23,9 @@ class InstanceWeightingTreeClassifier(CostMetaClassifier):
     costs : CostModel or None, default=None
         What mistakes cost. None: all the same.
     estimator : classifier or None, default=None
-        A learner that takes ``sample_weight``, blind to costs. None: a ``GreedyTreeClassifier`` to which
-        all mistakes cost the same, and tests what they cost.
+        A learner that takes ``sample_weight``, blind to costs. None: a ``GreedyTreeClassifier`` that
+        does not split fewer than 25 cases, and to which all mistakes cost the same, and tests what they
+        cost.
 
     Attributes
     ----------

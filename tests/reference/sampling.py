@@ -87,13 +87,15 @@ def bayes_answer(proba: Sequence[float], matrix: Matrix) -> int:
 def pairwise_answer(duels: dict[tuple[int, int], tuple[float, float]], matrix: Matrix) -> int:
     """Winner of all duels; ``duels[i, j]`` holds the probabilities of ``i`` and ``j`` between the two.
 
-    A tie goes to the class whose answers would lose least money in its duels, then to the lower one.
+    Of two classes that may be mistaken for one another freely, the more probable one gets the vote. A tie goes
+    to the class whose answers would lose least money in its duels, then to the lower one.
     """
     n = len(matrix)
     votes, loss = [0] * n, [0.0] * n
     for (i, j), (p_i, p_j) in duels.items():
         lost_by_i, lost_by_j = p_j * matrix[j][i], p_i * matrix[i][j]
-        votes[i if lost_by_i <= lost_by_j else j] += 1
+        free = matrix[i][j] == matrix[j][i] == 0
+        votes[i if (p_j <= p_i if free else lost_by_i <= lost_by_j) else j] += 1
         loss[i] += lost_by_i
         loss[j] += lost_by_j
     return min(range(n), key=lambda k: (-votes[k], loss[k], k))
