@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cstree.costs.model import CostModel, FeatureTest
 from cstree.encoding.dataset import Dataset
 from cstree.encoding.schema import FeatureSchema
+from cstree.ensemble.checking import check_weak_learner
 from cstree.evolution.classifier import ParetoTreeClassifier
 from cstree.greedy.candidates import Candidates
 from cstree.greedy.classifier import GreedyTreeClassifier
@@ -31,7 +32,7 @@ from cstree.tree.problem import TreeProblem
 from cstree.tree.search import OBJECTIVE_NAMES, Progress, SearchInterrupted, tree_objectives
 from cstree.tree.tree import Tree
 
-__all__ = ["check_criterion", "check_search"]
+__all__ = ["check_criterion", "check_search", "check_weak_learner"]
 
 
 def check_criterion(
