@@ -1,8 +1,8 @@
 """Offspring a second of NNIA: mutate, prune, evaluate, select, on one core.
 
 First goals: 150,000 a second on breast cancer with 8 cuts a feature and depth limit 6; weights and
-missing values at most 3 times slower. The compiled search stands beside the same search in plain
-Python objects (``--peer``: DEAP's loop, evaluation by numpy).
+missing values at most 3 times slower. ``benchmarks deap`` sets it beside the same search in plain Python
+objects.
 """
 
 from __future__ import annotations
