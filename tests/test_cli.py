@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import re
@@ -439,3 +440,42 @@ def test_a_rule_that_no_tree_meets_does_not_lose_the_front(
     assert "least total cost is taken instead" in capsys.readouterr().err
     kept = load_model(model)
     assert kept.selected_ == kept.front_.select("total_cost")
+
+
+# --- held-out cases -----------------------------------------------------------------------------------
+
+
+def test_a_choice_is_tried_on_held_out_cases(run: Run, folder: Path) -> None:
+    table = folder / "clinic.csv"
+    common = ["fit", table, "--target", "state", "--ignore", "number", "--max-depth", 2, "-o", "m.json"]
+    code, out, _ = run(*common, "--validation", 2)
+    assert code == 0
+    assert "On held-out cases" in out
+    assert out.count("<- taken") == 1
+    assert load_model("m.json").validation == 2
+    for wrong in ("1", "1.5", "some"):
+        code, _, err = run(*common, "--validation", wrong)
+        assert code == 2
+        assert "no number of folds" in err
+    code, _, err = run(*common, "--method", "greedy", "--validation", "0.3")
+    assert code == 2
+    assert "--validation belongs to --method nnia" in err
+
+
+def test_a_front_is_shown_on_another_table(run: Run, folder: Path) -> None:
+    X, y, _ = clinic(50, seed=77)
+    X.assign(state=y).to_csv("new.csv", index=False)
+    code, out, _ = run("front", folder / "nnia.json", "--on", "new.csv", "--target", "state", "-o", "-")
+    assert code == 0
+    wanted = load_model(folder / "nnia.json").front_.evaluate(X, y).to_frame()
+    found = pd.read_csv(io.StringIO(out), index_col="point")
+    pd.testing.assert_frame_equal(found, wanted)
+    code, out, _ = run("front", folder / "nnia.json", "--on", "new.csv", "--target", "state")
+    assert code == 0
+    assert "survives" in out
+    code, _, err = run("front", folder / "nnia.json", "--on", "new.csv")
+    assert code == 2
+    assert "--on and --target belong together" in err
+    code, _, err = run("front", folder / "nnia.json", "--on", "new.csv", "--target", "status")
+    assert code == 2
+    assert "there is no column 'status'" in err

@@ -97,7 +97,7 @@ def fit(arguments: argparse.Namespace) -> int:
         X[name] = X[name].astype("category")
     costs = CostModel.from_toml(arguments.costs) if arguments.costs else None
     if arguments.method == "greedy":
-        _refuse(arguments, ("select", "seconds"), "nnia")
+        _refuse(arguments, ("select", "validation", "seconds"), "nnia")
         model, status = _fit_greedy(X, y, costs, arguments), 0
     else:
         _refuse(arguments, ("criterion",), "greedy")
@@ -109,6 +109,7 @@ def fit(arguments: argparse.Namespace) -> int:
             arguments,
             **_given(
                 select=read_rule(arguments.select),
+                validation=arguments.validation,
                 max_depth=arguments.max_depth,
                 min_support=arguments.min_support,
             ),
@@ -174,17 +175,29 @@ def predict(arguments: argparse.Namespace) -> int:
 
 def front(arguments: argparse.Namespace) -> int:
     """Print a front, or write it as a table or a page."""
+    if (arguments.on is None) != (arguments.target is None):
+        raise UsageError("--on and --target belong together: other cases, and the column with their classes")
     model = load_model(arguments.model)
     if arguments.html:
         print(f"Written: {explore_front(model, arguments.html, title=arguments.title)}")
-    if arguments.output:
-        write_csv(_front_of(model, arguments.model).to_frame(), arguments.output)
-        if arguments.output != "-":
-            print(f"Written: {arguments.output}")
-    if not arguments.html and not arguments.output:
-        _front_of(model, arguments.model)
-        print_front(model)
+    if not arguments.html or arguments.output or arguments.on:
+        points = _front_of(model, arguments.model)
+        frame = points.to_frame() if arguments.on is None else _evaluate(model, arguments)
+        if arguments.output:
+            write_csv(frame, arguments.output)
+            if arguments.output != "-":
+                print(f"Written: {arguments.output}")
+        else:
+            print_front(model, frame)
     return 0
+
+
+def _evaluate(model: Any, arguments: argparse.Namespace) -> pd.DataFrame:
+    """Costs of the trees of a front on the cases of a CSV table."""
+    table = read_table(arguments.on)
+    names = list(model.schema_.names)
+    require_columns(table, [*names, arguments.target], arguments.on)
+    return model.front_.evaluate(table[names], table[arguments.target]).to_frame()
 
 
 def _front_of(model: Any, path: str) -> Front[Any]:

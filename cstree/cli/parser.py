@@ -28,6 +28,20 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _folds_or_share(text: str) -> int | float:
+    if text.isdecimal() and int(text) >= 2:
+        return int(text)
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no number of folds from 2, and no share between 0 and 1"
+        )
+    return share
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser; what it parses has ``run``, the chosen command (None: none was)."""
     parser = argparse.ArgumentParser(
@@ -115,6 +129,13 @@ search early and keeps what was found.""",
         "or exchange_rate=R",
     )
     command.add_argument(
+        "--validation",
+        type=_folds_or_share,
+        metavar="N",
+        help="nnia: let held-out cases say how cautious the rule must be: so many folds, or a share; each "
+        "takes a search of its own",
+    )
+    command.add_argument(
         "--seconds", type=_positive, metavar="S", help="nnia: search for this long (default: until it stalls)"
     )
     command.add_argument("--max-depth", type=_count, metavar="N", help="most splits on a path")
@@ -147,11 +168,15 @@ def _add_front(commands: Any) -> None:
         commands,
         front,
         "show the front of a model, as a table or as a page",
-        "Prints the points of the front, or writes them as a CSV file or as a page to explore.",
+        """\
+Prints the points of the front, or writes them as a CSV file or as a page to explore. With --on, it
+shows what the trees cost on the cases of another table, with standard errors, and which survive.""",
         "cstree front model.json --html front.html",
     )
     command.add_argument("model", help="model file")
     command.add_argument("-o", "--output", metavar="FILE", help="CSV file to write ('-': print it)")
+    command.add_argument("--on", metavar="TABLE", help="CSV file with other cases and their classes")
+    command.add_argument("--target", metavar="COLUMN", help="column of that table with the classes")
     command.add_argument("--html", metavar="FILE", help="page to write")
     command.add_argument("--title", default="What mistakes and tests cost", help="headline of the page")
 

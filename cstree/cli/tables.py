@@ -99,13 +99,25 @@ def print_model(model: Any) -> None:
     if getattr(model, "front_", None) is not None:
         print()
         print_front(model)
+        if getattr(model, "validation_", None) is not None:
+            _print_candidates(model)
         print("\nThe chosen tree:\n")
     print(model.export_text())
 
 
-def print_front(model: Any) -> None:
-    """Print the points of a model's front, thinned out evenly where there are many."""
-    frame = model.front_.to_frame()
+def _print_candidates(model: Any) -> None:
+    """Print what choices with so many prior cases a leaf cost on held-out cases."""
+    decimals = cost_decimals(model.costs_)
+    print("\nOn held-out cases, choices cost, by the prior cases with which each leaf is judged:")
+    frame = model.validation_.drop(columns="selected")
+    frame["prior_cases"] = [f"{value:g}" for value in frame["prior_cases"]]
+    frame[" "] = ["<- taken" if taken else "" for taken in model.validation_["selected"]]
+    print(frame.to_string(index=False, float_format=lambda value: shown_cost(value, decimals)))
+
+
+def print_front(model: Any, frame: pd.DataFrame | None = None) -> None:
+    """Print the points of a model's front, or a table of them; thinned out evenly where there are many."""
+    frame = model.front_.to_frame() if frame is None else frame
     n, decimals = len(frame), cost_decimals(model.costs_)
     frame[" "] = ["<- chosen" if i == model.selected_ else "" for i in range(n)]
     every = -(-n // _SHOWN_ROWS)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cstree.pareto.evaluation import FrontEvaluation
+from cstree.pareto.selection import MISCLASSIFICATION_COST, TEST_COST
 from cstree.plot.data import FrontData, front_data
 from cstree.tree.words import cost_decimals, shown_cost, shown_name
 
@@ -16,10 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["axis_ranges", "front_figure", "import_plotly"]
 
 ACCENT = "#0072B2"
+NEW = "#009E73"
 _NAMES_SHOWN = 6
 
 
-def front_figure(model: Any, *, selected: int | None = None, decimals: int | None = None) -> go.Figure:
+def front_figure(
+    model: Any,
+    *,
+    selected: int | None = None,
+    decimals: int | None = None,
+    evaluation: FrontEvaluation | None = None,
+) -> go.Figure:
     """Plot the front of a fitted model; needs plotly.
 
     Parameters
@@ -30,25 +39,31 @@ def front_figure(model: Any, *, selected: int | None = None, decimals: int | Non
         Point that is marked, with the line of equal total cost through it; by default that of ``tree_``.
     decimals : int, optional
         Decimals of costs; by default 2, and more where mistakes cost less than 10.
+    evaluation : FrontEvaluation, optional
+        What ``model.front_.evaluate(X, y)`` gave: the points on those cases stand beside those of training.
 
     Returns
     -------
     plotly.graph_objects.Figure
         Traces: the staircase below which no tree was found, the line of equal total cost, the points (in the
-        order of the front), the mark of the selected one.
+        order of the front), the mark of the selected one. With an evaluation: the points that survive, with
+        bars of one standard error; the others; and the way of the selected one.
 
     Raises
     ------
     ImportError
         plotly is not installed.
     ValueError
-        There is no such point.
+        There is no such point, or the evaluation is that of another front, or not of both costs.
     """
     data = front_data(model)
     chosen = data.selected if selected is None else selected
     if not 0 <= chosen < len(data.trees):
         raise ValueError(f"point {chosen} is not on the front, whose points are 0 to {len(data.trees) - 1}")
-    return draw_front(data, chosen, decimals)
+    figure = draw_front(data, chosen, decimals)
+    if evaluation is not None:
+        _add_evaluation(figure, data, evaluation, chosen, cost_decimals(data.costs, decimals))
+    return figure
 
 
 def draw_front(data: FrontData, selected: int, decimals: int | None = None) -> go.Figure:
@@ -113,14 +128,96 @@ def draw_front(data: FrontData, selected: int, decimals: int | None = None) -> g
     return figure
 
 
+def _add_evaluation(
+    figure: go.Figure, data: FrontData, evaluation: FrontEvaluation, selected: int, decimals: int
+) -> None:
+    """Add the points of a front on other cases; those of training fade."""
+    go = import_plotly()
+    if len(evaluation) != len(data.trees) or any(
+        mine is not other and not mine.same_as(other)
+        for mine, other in zip(data.trees, evaluation, strict=True)
+    ):
+        raise ValueError("the evaluation is that of another front: give model.front_.evaluate(X, y)")
+    names = evaluation.objective_names
+    if not {MISCLASSIFICATION_COST, TEST_COST} <= set(names):
+        raise ValueError(f"the evaluation must have both costs to be drawn; it has {', '.join(names)}")
+    columns = [names.index(TEST_COST), names.index(MISCLASSIFICATION_COST)]
+    points, errors = evaluation.objectives[:, columns], np.nan_to_num(evaluation.standard_errors[:, columns])
+    texts = [_hover_new(evaluation, i, points[i], errors[i], decimals) for i in range(len(points))]
+    figure.data[2].update(opacity=0.35, name="training cases")
+    figure.data[0].update(name="training cases, staircase", showlegend=False)
+    figure.data[1].showlegend = figure.data[3].showlegend = False
+    for survives, name, color in ((False, "new cases, beaten", "#9aa5b1"), (True, "new cases", NEW)):
+        kept = np.flatnonzero(evaluation.survives == survives)
+        bars = {"thickness": 1, "width": 0, "color": NEW, "visible": survives}
+        figure.add_trace(
+            go.Scatter(
+                x=points[kept, 0].tolist(),
+                y=points[kept, 1].tolist(),
+                mode="markers",
+                marker={
+                    "size": 9 if survives else 6,
+                    "symbol": "diamond" if survives else "diamond-open",
+                    "color": color,
+                },
+                error_x={"array": errors[kept, 0].tolist(), **bars},
+                error_y={"array": errors[kept, 1].tolist(), **bars},
+                text=[texts[i] for i in kept],
+                hovertemplate="%{text}<extra></extra>",
+                name=name,
+            )
+        )
+    old = (float(data.test_cost[selected]), float(data.misclassification_cost[selected]))
+    figure.add_trace(
+        go.Scatter(
+            x=[old[0], float(points[selected, 0])],
+            y=[old[1], float(points[selected, 1])],
+            mode="lines",
+            line={"width": 1.5, "color": "#D55E00"},
+            hoverinfo="skip",
+            name="the chosen tree",
+        )
+    )
+    across, along = axis_ranges(data, points, errors)
+    total = sum(old)
+    figure.data[1].update(x=across, y=[total - bound for bound in across])
+    figure.update_layout(
+        showlegend=True,
+        legend={
+            "x": 0.99,
+            "y": 0.99,
+            "xanchor": "right",
+            "yanchor": "top",
+            "bgcolor": "rgba(255,255,255,0.7)",
+        },
+        xaxis_range=across,
+        yaxis_range=along,
+    )
+
+
+def _hover_new(evaluation: FrontEvaluation, index: int, point: Any, error: Any, decimals: int) -> str:
+    """Text of a point on other cases."""
+    lines = [f"<b>point {index}</b> on {evaluation.n_samples} new cases"]
+    for what, value, spread in (
+        ("misclassification", point[1], error[1]),
+        ("tests", point[0], error[0]),
+        ("total", evaluation.total_cost[index], np.nan_to_num(evaluation.total_cost_error[index])),
+    ):
+        lines.append(f"{what} {shown_cost(float(value), decimals)} ± {shown_cost(float(spread), decimals)}")
+    return "<br>".join(lines if evaluation.survives[index] else [*lines, "beaten by another tree"])
+
+
 def _axis(title: str, limits: list[float]) -> dict[str, Any]:
     return {"title": {"text": title, "standoff": 14}, "range": limits, "zeroline": False, "automargin": True}
 
 
-def axis_ranges(data: FrontData) -> tuple[list[float], list[float]]:
-    """Ranges of both axes with room around the points."""
+def axis_ranges(data: FrontData, points: Any = None, errors: Any = None) -> tuple[list[float], list[float]]:
+    """Ranges of both axes with room around the points, and around others with their errors."""
     ranges = []
-    for values in (data.test_cost, data.misclassification_cost):
+    for axis, values in enumerate((data.test_cost, data.misclassification_cost)):
+        if points is not None:
+            ends = (points[:, axis] - errors[:, axis], points[:, axis] + errors[:, axis])
+            values = np.concatenate([values, *ends])
         low, high = float(values.min()), float(values.max())
         room = 0.07 * (high - low) or 0.1 * abs(high) or 1.0
         ranges.append([low - room, high + room])

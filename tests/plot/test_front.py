@@ -9,6 +9,7 @@ import pytest
 
 from cstree.plot.data import front_data
 from cstree.plot.front import axis_ranges, front_figure
+from cstree.tree.front_evaluator import FrontEvaluator
 from tests.handmade import CLINIC_TREES, HandModel, clinic, make_model
 
 pytest.importorskip("plotly", reason="the scatter needs the extra `plot`")
@@ -60,3 +61,34 @@ def test_ranges_hold_all_points_and_never_collapse(model: HandModel) -> None:
     single = front_data(HandModel(model.front_[-1], model.schema_, model.costs_, model.classes_))  # type: ignore[index]
     for low, high in axis_ranges(single):
         assert low < high
+
+
+def test_points_on_other_cases_stand_beside_those_of_training(model: HandModel) -> None:
+    assert model.front_ is not None
+    front = model.front_.attach(FrontEvaluator(model.schema_, model.costs_))
+    X, y, _ = clinic(80, seed=8)
+    found = front.evaluate(X, y)
+    figure = front_figure(model, evaluation=found)
+    beaten, new, way = figure.data[4:]
+    assert sorted([*beaten.y, *new.y]) == pytest.approx(sorted(found.objectives[:, 0]))
+    kept = found.survives
+    assert list(new.x) == pytest.approx(found.objectives[kept, 1].tolist())
+    assert list(new.error_y.array) == pytest.approx(found.standard_errors[kept, 0].tolist())
+    assert list(new.error_x.array) == pytest.approx(found.standard_errors[kept, 1].tolist())
+    assert new.error_y.visible
+    assert not beaten.error_y.visible
+    chosen = front.trees.index(model.tree_)
+    assert (way.x[1], way.y[1]) == pytest.approx(found.objectives[chosen, ::-1].tolist())
+    assert "80 new cases" in new.text[0]
+    low, high = figure.layout.yaxis.range
+    assert low < (found.objectives - found.standard_errors)[:, 0].min()
+    assert high > (found.objectives + found.standard_errors)[:, 0].max()
+
+
+def test_an_evaluation_of_another_front_is_refused(model: HandModel) -> None:
+    other = make_model(*clinic(300, seed=4), CLINIC_TREES)
+    X, y, _ = clinic(20, seed=8)
+    assert other.front_ is not None
+    found = other.front_.attach(FrontEvaluator(other.schema_, other.costs_)).evaluate(X, y)
+    with pytest.raises(ValueError, match="of another front"):
+        front_figure(model, evaluation=found)
