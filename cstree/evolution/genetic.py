@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cstree.evolution.nnia import NNIA
-from cstree.evolution.toolbox import Individual, TreeToolbox, parents_spea2, points_of, select_spea2
+from cstree.evolution.selection import parents_spea2, points_of, select_spea2
+from cstree.evolution.toolbox import Individual, TreeToolbox
 from cstree.pareto._kernels import crowding_distance, hypervolume_2d, nondominated
 from cstree.pareto.front import Front
 from cstree.tree.problem import TreeProblem

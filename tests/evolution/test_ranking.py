@@ -18,7 +18,7 @@ from cstree.evolution.ranking import (
     survivors_spea2,
     tournament,
 )
-from cstree.evolution.toolbox import select_nsga2, select_spea2
+from cstree.evolution.selection import select_nsga2, select_spea2
 from tests.reference import ranking as twin
 
 
