@@ -93,7 +93,8 @@ class CostSampler(OneToOneFeatureMixin, BaseEstimator):
                 f"{type(self).__name__} needs two classes or more, but there is only one class: "
                 f"{classes[0]!r}."
             )
-        rng = as_generator(self.random_state)
+        # A child: data made with the same seed would otherwise be drawn by the very numbers that made them.
+        rng = as_generator(self.random_state).spawn(1)[0]
         rows = np.sort(self._choose(index, self._matrix(classes), classes, example_cost, rng))
         self.sample_indices_ = rows
         counts = np.bincount(index[rows], minlength=len(classes))

@@ -71,7 +71,7 @@ class CostProportionateSampler(CostSampler):
     ... )
     >>> X_kept, y_kept = sampler.fit_resample(X, y)
     >>> sampler.sampling_strategy_
-    {False: 148, True: 250}
+    {False: 171, True: 250}
     """
 
     def __init__(self, costs: CostModel | None = None, *, random_state: Any = None) -> None:

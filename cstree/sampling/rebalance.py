@@ -112,7 +112,8 @@ class RebalanceSampler(CostSampler):
             raise ValueError(f"method is {self.method!r}; choose one of {', '.join(map(repr, METHODS))}")
         if len(counts) == 2:
             base = counts[0] / counts.sum() if self.literal_slide else self.base_threshold
-            factor = np.array([rebalance_factor(weights[0] / weights.sum(), float(base)), 1.0])
+            # p* / (1 - p*) = C_N / C_P; the rest of the factor is that of p* = 1/2
+            factor = np.array([weights[0] / weights[1] * rebalance_factor(0.5, float(base)), 1.0])
         elif self.base_threshold != 0.5 or self.literal_slide:
             raise ValueError(
                 f"there are {len(counts)} classes, but base_threshold and literal_slide speak of two: leave "

@@ -304,3 +304,12 @@ def test_samplers_in_pipelines_of_imbalanced_learn() -> None:
     )
     committee.fit(X.to_numpy(), y)
     assert misclassification_cost(y, committee.predict(X.to_numpy()), costs) < 0.5
+
+
+def test_data_made_with_the_samplers_own_seed() -> None:
+    """The numbers that decided on the classes must not decide on the cases, too."""
+    positive = np.random.default_rng(0).random(4000) < 0.2
+    costs = CostModel.binary(false_positive=1, false_negative=10)
+    kept = CostProportionateSampler(costs, random_state=0).fit(np.zeros((4000, 1)), positive).sampling_strategy_
+    assert kept[True] == positive.sum()
+    assert abs(kept[False] - 320) < 70
