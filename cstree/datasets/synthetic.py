@@ -54,7 +54,7 @@ def make_bayes(
 
     Examples
     --------
-    >>> X, y = make_bayes(2000, random_state=0)
+    >>> X, y = make_bayes(20_000, random_state=0)
     >>> missed = X[y == 1] @ [1.28, 0.96] < 0  # costs are equal: Phi(-1) = 0.159
     >>> print(f"{missed.mean():.2f}")
     0.16
@@ -98,10 +98,10 @@ def make_two_clouds(
 
     Examples
     --------
-    >>> X, y = make_two_clouds(2000, random_state=0)
+    >>> X, y = make_two_clouds(20_000, random_state=0)
     >>> in_disc = np.hypot(*X[y == 0].T) < 1
     >>> print(f"{in_disc.mean():.2f}")
-    0.24
+    0.23
     """
     rng, y = _draw_classes(n_samples, random_state)
     inner, outer = np.where(y[:, None], [0.0, 1.0], _RADII).T

@@ -24,7 +24,7 @@ def check_weak_learner(estimator: Any, *, n_tables: int = 5, seed: int = 0) -> N
     tables in which every case stands twice, with both labels, the weights say which label counts; the
     classifier must be wrong about less than half of the weight, whichever it is. It must answer labels that
     it was trained with, leave its parameters and the data alone, and answer the same when trained again with
-    the same ``random_state``. Boosted it must survive pickling.
+    the same ``random_state``. Boosted it must survive pickling, unless it was defined in the session at hand.
 
     Parameters
     ----------
@@ -96,6 +96,8 @@ def _check_boosted(estimator: Any, rng: np.random.Generator) -> None:
     X = rng.normal(size=(60, 3))
     y = _LABELS[(X.sum(axis=1) > 0).astype(int)]
     model = CGAdaClassifier(estimator=estimator, n_estimators=3, random_state=0).fit(X, y)
+    if type(estimator).__module__ == "__main__":
+        return  # classes of a session are known to that session only
     try:
         copied = pickle.loads(pickle.dumps(model))
     except Exception as error:

@@ -108,7 +108,7 @@ def pool_members(pool: Any) -> list[Any]:
 
 def _require_fitted(member: Any) -> None:
     try:
-        check_is_fitted(member)
+        check_is_fitted(member, "tree_" if isinstance(member, TreeClassifier) else None)
     except NotFittedError as error:
         raise NotFittedError(
             f"pool holds a {type(member).__name__} that is not fitted: {_FROZEN}."
