@@ -22,6 +22,16 @@ ROOT = Path(__file__).resolve().parents[1]
 # The public contract: these names stay.
 PUBLIC = {
     "cstree": {
+        "AdaBoostDBClassifier",
+        "AdaC1Classifier",
+        "AdaC2Classifier",
+        "AdaC3Classifier",
+        "AdaCostClassifier",
+        "CGAdaClassifier",
+        "CSAdaBoostClassifier",
+        "CSB0Classifier",
+        "CSB1Classifier",
+        "CSB2Classifier",
         "CostModel",
         "FeatureTest",
         "Front",
@@ -31,7 +41,14 @@ PUBLIC = {
         "load_model",
         "save_model",
     },
-    "cstree.datasets": {"load_bupa", "load_heart", "load_hepatitis", "load_pima"},
+    "cstree.datasets": {
+        "load_bupa",
+        "load_heart",
+        "load_hepatitis",
+        "load_pima",
+        "make_bayes",
+        "make_two_clouds",
+    },
     "cstree.metrics": {
         "cost_curve",
         "lower_envelope",
@@ -44,7 +61,7 @@ PUBLIC = {
         "test_cost",
         "total_cost",
     },
-    "cstree.plot": {"explore_front", "front_figure", "render_tree", "tree_figure"},
+    "cstree.plot": {"convergence_figure", "explore_front", "front_figure", "render_tree", "tree_figure"},
 }
 OBJECTS = sorted(f"{module}.{name}" for module, names in PUBLIC.items() for name in names - {"__version__"})
 MODULES = sorted(module.name for module in pkgutil.walk_packages(cstree.__path__, "cstree."))
