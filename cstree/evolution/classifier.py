@@ -253,8 +253,9 @@ class ParetoTreeClassifier(TreeClassifier):
         rng = as_generator(self.random_state)
         # Folds have a source of their own: the search on all cases is the same with and without them.
         aside = np.random.default_rng(copy.deepcopy(rng).integers(2**63, size=4))
-        table = RawTable.of(X, y, sample_weight, dataset, self.max_bins)
-        folds = () if self.validation is None else table.folds(self.validation, aside)
+        if self.validation is not None:
+            table = RawTable.of(X, y, sample_weight, dataset, self.max_bins)
+            folds = table.folds(self.validation, aside)
         found: list[Found] = []
         with ProgressBar(self.verbose, self.callback) as bar:
             try:
