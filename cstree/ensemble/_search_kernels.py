@@ -219,10 +219,12 @@ def search_least_loss(p, q, equation, most, order, found, counts):  # type: igno
 
     Parameters
     ----------
-    p, q, equation, most, order, counts
+    p, q, equation, most, order
         As in :func:`search_largest_root`.
     found : float64 (2,), filled
         The root and its loss.
+    counts : int64 (3,), filled
+        As in :func:`search_largest_root`.
 
     Returns
     -------

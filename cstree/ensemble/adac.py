@@ -27,17 +27,19 @@ class AdaC2Classifier(WeightedBoosting):
 
     Parameters
     ----------
-    costs, estimator, pool, n_estimators, max_bins, categorical_features, random_state
-        As in :class:`CGAdaClassifier`. Every mistake must cost something.
+    costs, estimator, pool, n_estimators
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`. Every mistake must cost something.
     select_weights : {"D", "cD"}, default="D"
         Weights under which the weak learner has the least error. "D": as published; boosting then often ends
         early, because alpha judges learners by other weights. "cD": by those of alpha.
+    max_bins, categorical_features, random_state
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`.
 
     Attributes
     ----------
     estimators_, estimator_weights_, estimator_errors_, class_costs_
-        As in :class:`CGAdaClassifier`, with ``classes_``, ``schema_``, ``costs_``, ``n_features_in_`` and
-        ``feature_names_in_``.
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`, with ``classes_``, ``schema_``, ``costs_``,
+        ``n_features_in_`` and ``feature_names_in_``.
 
     Notes
     -----
@@ -112,12 +114,12 @@ class AdaC1Classifier(AdaC2Classifier):
     Parameters
     ----------
     costs, estimator, pool, n_estimators, select_weights, max_bins, categorical_features, random_state
-        As in :class:`AdaC2Classifier`.
+        As in :class:`~cstree.ensemble.adac.AdaC2Classifier`.
 
     Attributes
     ----------
     estimators_, estimator_weights_, estimator_errors_, class_costs_
-        As in :class:`CGAdaClassifier`.
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`.
 
     Notes
     -----
@@ -152,12 +154,13 @@ class AdaC3Classifier(AdaC2Classifier):
     Parameters
     ----------
     costs, estimator, pool, n_estimators, select_weights, max_bins, categorical_features, random_state
-        As in :class:`AdaC2Classifier`; ``select_weights="cD"`` here means ``c^2 D``, by which alpha judges.
+        As in :class:`~cstree.ensemble.adac.AdaC2Classifier`; ``select_weights="cD"`` here means ``c^2 D``,
+        by which alpha judges.
 
     Attributes
     ----------
     estimators_, estimator_weights_, estimator_errors_, class_costs_
-        As in :class:`CGAdaClassifier`.
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`.
 
     Notes
     -----

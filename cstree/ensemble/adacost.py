@@ -19,18 +19,20 @@ class AdaCostClassifier(WeightedBoosting):
 
     Parameters
     ----------
-    costs, estimator, pool, n_estimators, max_bins, categorical_features, random_state
-        As in :class:`CGAdaClassifier`.
+    costs, estimator, pool, n_estimators
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`.
     cost_scale : float, default=0.5
         Costs enter as ``c = cost_scale * cost / greatest cost``, in (0, 1]. 1 is the published method, whose
         dearest cases never lose weight: with stumps it often ends before the first round. Towards 0 only the
         weights at the start know the costs, as in CGAda, and steps are small.
+    max_bins, categorical_features, random_state
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`.
 
     Attributes
     ----------
     estimators_, estimator_weights_, estimator_errors_, class_costs_
-        As in :class:`CGAdaClassifier`, with ``classes_``, ``schema_``, ``costs_``, ``n_features_in_`` and
-        ``feature_names_in_``.
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`, with ``classes_``, ``schema_``, ``costs_``,
+        ``n_features_in_`` and ``feature_names_in_``.
 
     Notes
     -----

@@ -20,13 +20,15 @@ class CSAdaBoostClassifier(DoubleBaseBoosting):
     costs : CostModel or None, default=None
         What mistakes and tests cost; both mistakes must cost something. None: a mistake costs 1, tests are
         free.
-    estimator, pool, n_estimators, max_bins, categorical_features
+    estimator, pool, n_estimators
         As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`.
     search : {"conditional", "exhaustive"}, default="conditional"
         "exhaustive": the hyperbolic equation of every candidate is solved by halving, as published.
         "conditional": a bound rejects most candidates unsolved; the committee is the same.
     balanced : bool, default=False
         Begin with both classes of equal weight, as published.
+    max_bins, categorical_features
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`.
     random_state : int, Generator or None, default=None
         Draws the order of the conditional search, and seeds weak learners that are trained.
 

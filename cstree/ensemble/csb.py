@@ -20,17 +20,19 @@ class CSB0Classifier(WeightedBoosting):
 
     Parameters
     ----------
-    costs, estimator, pool, n_estimators, max_bins, categorical_features, random_state
-        As in :class:`CGAdaClassifier`. Every mistake must cost something.
+    costs, estimator, pool, n_estimators
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`. Every mistake must cost something.
     decision : {"mec", "sign"}, default="mec"
         "mec": the answer of least expected cost under the shares of the vote, as published. "sign": the
         heavier vote.
+    max_bins, categorical_features, random_state
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`.
 
     Attributes
     ----------
     estimators_, estimator_weights_, estimator_errors_, class_costs_
-        As in :class:`CGAdaClassifier`, with ``classes_``, ``schema_``, ``costs_``, ``n_features_in_`` and
-        ``feature_names_in_``.
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`, with ``classes_``, ``schema_``, ``costs_``,
+        ``n_features_in_`` and ``feature_names_in_``.
 
     Notes
     -----
@@ -121,16 +123,16 @@ class CSB1Classifier(CSB0Classifier):
     Parameters
     ----------
     costs, estimator, pool, n_estimators, decision, max_bins, categorical_features, random_state
-        As in :class:`CSB0Classifier`.
+        As in :class:`~cstree.ensemble.csb.CSB0Classifier`.
 
     Attributes
     ----------
     estimators_, estimator_weights_, estimator_errors_, class_costs_
-        As in :class:`CGAdaClassifier`.
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`.
 
     Notes
     -----
-    As :class:`CSB0Classifier`, but ``D <- D c^{[wrong]} e^{-y h}``.
+    As :class:`~cstree.ensemble.csb.CSB0Classifier`, but ``D <- D c^{[wrong]} e^{-y h}``.
 
     References
     ----------
@@ -155,16 +157,16 @@ class CSB2Classifier(CSB0Classifier):
     Parameters
     ----------
     costs, estimator, pool, n_estimators, decision, max_bins, categorical_features, random_state
-        As in :class:`CSB0Classifier`.
+        As in :class:`~cstree.ensemble.csb.CSB0Classifier`.
 
     Attributes
     ----------
     estimators_, estimator_weights_, estimator_errors_, class_costs_
-        As in :class:`CGAdaClassifier`.
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`.
 
     Notes
     -----
-    As :class:`CSB0Classifier`, but ``D <- D c^{[wrong]} e^{-alpha y h}``.
+    As :class:`~cstree.ensemble.csb.CSB0Classifier`, but ``D <- D c^{[wrong]} e^{-alpha y h}``.
 
     References
     ----------

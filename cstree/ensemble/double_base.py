@@ -143,7 +143,7 @@ class AdaBoostDBClassifier(DoubleBaseBoosting):
     costs : CostModel or None, default=None
         What mistakes and tests cost; both mistakes must cost something. None: a mistake costs 1, tests are
         free.
-    estimator, pool, n_estimators, max_bins, categorical_features
+    estimator, pool, n_estimators
         As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`. An ``estimator`` is trained with the weights
         of the cases in the slope of the bound.
     search : {"conditional", "exhaustive", "batch"}, default="conditional"
@@ -159,6 +159,8 @@ class AdaBoostDBClassifier(DoubleBaseBoosting):
     balanced : bool, default=False
         Begin with both classes of equal weight; probabilities and answers then are those for equally
         frequent classes.
+    max_bins, categorical_features
+        As in :class:`~cstree.ensemble.cgada.CGAdaClassifier`.
     random_state : int, Generator or None, default=None
         Draws the order of the conditional search, and seeds weak learners that are trained.
 

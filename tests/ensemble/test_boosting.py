@@ -364,3 +364,18 @@ def test_frames_with_nullable_dtypes_and_named_columns() -> None:
     model = CGAdaClassifier(n_estimators=5).fit(frame, pd.Series(y, dtype="Int64"))
     assert model.feature_names_in_.tolist() == ["first", "second"]
     assert model.predict(frame).tolist() == model.predict(frame.astype(float)).tolist()
+
+
+@pytest.mark.parametrize("labels", [(False, True), (3, 7), ("no", "yes")])
+@pytest.mark.parametrize("weak", ["stumps", "estimator", "pool"])
+def test_labels_keep_their_kind(weak: str, labels: tuple[Any, Any]) -> None:
+    X, y = make_bayes(60, random_state=0)
+    y = np.where(y == 1, labels[1], labels[0])
+    tree = DecisionTreeClassifier(max_depth=1, random_state=0)
+    source = {"stumps": {}, "estimator": {"estimator": tree}, "pool": {"pool": [clone(tree).fit(X, y)]}}
+    model = CGAdaClassifier(n_estimators=3, random_state=0, **source[weak]).fit(X, pd.Series(y))
+    assert model.classes_.tolist() == list(labels)
+    said = model.predict(X).tolist()
+    assert {type(label) for label in said} == {type(labels[0])}
+    assert model.partial_vote(X).labels.tolist() == said
+    assert model.score(X, y) > 0.7
