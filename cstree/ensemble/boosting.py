@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
-from cstree.base import as_generator, check_sample_weight
+from cstree.base import check_sample_weight
 from cstree.costs.bound import BoundCosts
 from cstree.costs.model import CostModel
 from cstree.encoding.columns import Columns
@@ -121,7 +121,7 @@ class BoostingClassifier(WeightedVote):
         return tags
 
     def _begin(
-        self, X: Any, y: Any, sample_weight: Any, example_cost: Any
+        self, X: Any, y: Any, sample_weight: Any, example_cost: Any, rng: np.random.Generator
     ) -> tuple[Dataset, WeakLearners | None]:
         """Check everything; give the training cases, and weak learners unless all are of one class."""
         n_estimators = self.n_estimators
@@ -153,7 +153,6 @@ class BoostingClassifier(WeightedVote):
             if self.n_classes_ > 1:  # the other classes have no weight
                 self._end([constant_stump(int(present[0]), self.classes_)], [1.0], [0.0])
             return dataset, None
-        self._rng = as_generator(self.random_state)
         if self.estimator is None and self.pool is None:
             return dataset, StumpPool(dataset, self.classes_)
         table = Table(X, Columns(X))
@@ -163,7 +162,7 @@ class BoostingClassifier(WeightedVote):
             table = table.take(np.flatnonzero(weight > 0))
         if self.pool is not None:
             return dataset, PoolLearners(pool_members(self.pool), table, dataset.y, self.classes_)
-        return dataset, TrainedLearners(self.estimator, table, dataset.y, self.classes_, self._rng)
+        return dataset, TrainedLearners(self.estimator, table, dataset.y, self.classes_, rng)
 
     def _end(self, learners: list[Any], weights: list[float], errors: list[float]) -> None:
         self.estimators_ = learners

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cstree.base import as_generator
 from cstree.costs.model import CostModel
 from cstree.encoding.dataset import Dataset
 from cstree.ensemble.boosting import BoostingClassifier, CaseWeights, case_costs
@@ -60,7 +61,8 @@ class DoubleBaseBoosting(BoostingClassifier):
         settings = self._settings()
         if not isinstance(self.balanced, (bool, np.bool_)):
             raise ValueError(f"balanced must be True or False, got {self.balanced!r}.")
-        dataset, learners = self._begin(X, y, sample_weight, None)
+        rng = as_generator(self.random_state)
+        dataset, learners = self._begin(X, y, sample_weight, None, rng)
         self.bounds_: Floats = np.empty(0)
         self.n_contributing_ = self.n_evaluations_ = self.n_roots_ = np.empty(0, dtype=np.int64)
         self.search_seconds_ = 0.0
@@ -69,7 +71,8 @@ class DoubleBaseBoosting(BoostingClassifier):
         costs = self._exponents(dataset)
         if settings["solver"] == "poly":
             integer_costs(float(costs[1]), float(costs[0]))  # says so if the costs are not
-        self._run(dataset, learners, costs, settings)
+        order = rng.permutation(learners.n_candidates)
+        self._run(dataset, learners, costs, order, settings)
         return self
 
     def _exponents(self, dataset: Dataset) -> Floats:
@@ -91,10 +94,16 @@ class DoubleBaseBoosting(BoostingClassifier):
             weight = weight / (2 * np.bincount(dataset.y, weights=weight, minlength=2)[dataset.y])
         return weight
 
-    def _run(self, dataset: Dataset, learners: WeakLearners, costs: Floats, settings: dict[str, str]) -> None:
+    def _run(
+        self,
+        dataset: Dataset,
+        learners: WeakLearners,
+        costs: Floats,
+        order: NDArray[np.int64],
+        settings: dict[str, str],
+    ) -> None:
         y = dataset.y.astype(np.intp)
         weights = CaseWeights(costs[y] * self._first_weights(dataset))
-        order = self._rng.permutation(learners.n_candidates)
         members: list[Any] = []
         found: list[Found] = []
         errors: list[float] = []
@@ -106,23 +115,21 @@ class DoubleBaseBoosting(BoostingClassifier):
             start = time.perf_counter()
             best = search(candidates[1], candidates[0], equation, order, **settings)
             self.search_seconds_ += time.perf_counter() - start
-            if best.candidate < 0:
-                if not members:  # predict needs one
-                    least = int(candidates.sum(axis=0).argmin())
-                    members, found = [learners.take(least).learner], [Found(least, 1.0)]
-                    errors = [float(candidates[:, least].sum())]
-                break
-            error = float(candidates[:, best.candidate].sum())
+            is_useful = best.candidate >= 0
+            if not is_useful:
+                if members:
+                    break
+                best = Found(int(candidates.sum(axis=0).argmin()), 1.0)  # predict needs one
+            errors.append(float(candidates[:, best.candidate].sum()))
             learner, wrong = learners.take(best.candidate)
             members.append(learner)
             found.append(best)
-            errors.append(error)
             # e^{-C_y alpha y h}, by class and by whether the case is wrong
             factors = best.alpha * np.column_stack([-costs, costs])
             weights.multiply(factors.ravel()[2 * y + wrong])
             shares = np.bincount(y, weights=weights.value, minlength=2)
             bounds.append(float(np.exp(weights.log_total) * (shares / costs).sum()))
-            if best.perfect:
+            if best.perfect or not is_useful:
                 break
         self._end(members, [one.alpha for one in found], errors)
         self.bounds_ = np.array(bounds)

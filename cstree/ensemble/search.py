@@ -76,7 +76,8 @@ def search(
     p, q = np.ascontiguousarray(p), np.ascontiguousarray(q)
     perfect = np.flatnonzero(p + q <= PERFECT)
     if len(perfect):
-        return Found(int(perfect[0]), perfect_weight(float(equation[2:].max())), True, 1)
+        n_contributing = int((p + q < _MOST).sum())
+        return Found(int(perfect[0]), perfect_weight(float(equation[2:].max())), True, n_contributing)
     root = polynomial_root if solver == "poly" else newton_root
     if method == "batch":
         best = (_batch_alpha if select == "alpha" else _batch_loss)(p, q, equation, root)

@@ -163,8 +163,8 @@ class WeightedVote(CostSensitiveClassifier):
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
         order : {"price", "weight"}, default="price"
-            Who is asked first: who has the least price for what he can move the vote, counting only tests
-            that have not been taken; or who can move it most. Stumps on one feature are asked together.
+            What is asked first: the least price for how far it can move the vote, counting only tests that
+            have not been taken; or what can move it most. Stumps on one feature are asked together.
         costs : CostModel, optional
             Other prices than those of the committee.
 
@@ -219,9 +219,8 @@ class WeightedVote(CostSensitiveClassifier):
         most = np.exp(g * (votes + high + slack - last) - log_cost)
         result = np.full(len(votes), -1, dtype=np.intp)
         for k in range(K):
-            dearer = (
-                self.costs_.matrix - self.costs_.matrix[:, [k]]
-            )  # by true class: answering j instead of k
+            # By true class: what answering j costs more than answering k.
+            dearer = self.costs_.matrix - self.costs_.matrix[:, [k]]
             gain = least @ np.maximum(dearer, 0.0) + most @ np.minimum(dearer, 0.0)
             gain[:, k] = np.inf
             result[(gain > 1e-9 * most.max(axis=1, keepdims=True)).all(axis=1)] = k

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from cstree.base import as_generator
 from cstree.ensemble.boosting import BoostingClassifier, CaseWeights, case_costs
 from cstree.ensemble.root import PERFECT
 
@@ -79,7 +80,7 @@ class WeightedBoosting(BoostingClassifier):
             A parameter is out of range, or data or costs cannot be used; the message says what to change.
         """
         self._check_options()
-        dataset, learners = self._begin(X, y, sample_weight, example_cost)
+        dataset, learners = self._begin(X, y, sample_weight, example_cost, as_generator(self.random_state))
         if learners is None:
             return self
         cost = case_costs(dataset, self.costs_)

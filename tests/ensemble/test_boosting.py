@@ -269,6 +269,8 @@ def test_ends_of_boosting(kind: Any) -> None:
     hopeless = kind(random_state=0).fit(np.zeros((8, 1)), [0, 1] * 4)
     assert len(hopeless.estimators_) == 1
     assert hopeless.estimator_weights_.tolist() == [1.0]
+    for name in ("bounds_", "n_roots_", "n_contributing_", "n_evaluations_"):
+        assert len(getattr(hopeless, name, [0])) == 1
     assert set(hopeless.predict(X)) <= {0, 1}
 
 
