@@ -193,8 +193,9 @@ def _least_square(wrong_p, right_p, wrong_q, right_q, equation):  # type: ignore
 def _is_rejected(p, q, equation, x, wanted, counts):  # type: ignore[no-untyped-def]
     """Whether Newton's steps from ``x`` find that the loss of a candidate is nowhere below ``wanted``."""
     a, b, positive, negative = equation
-    # At the root no term exceeds 1; starting there at most, no power overflows.
-    x = min(x, -np.log(p) / positive, -np.log(q) / negative)
+    # At the root no term exceeds 1: below this x no power overflows.
+    most = min(-np.log(p) / positive, -np.log(q) / negative)
+    x = min(x, most)
     for _ in range(60):
         wrong_p, right_p = _grown(p, positive * x), (a - p) * np.exp(-positive * x)
         wrong_q, right_q = _grown(q, negative * x), (b - q) * np.exp(-negative * x)
@@ -205,7 +206,7 @@ def _is_rejected(p, q, equation, x, wanted, counts):  # type: ignore[no-untyped-
         bend = positive * (wrong_p + right_p) + negative * (wrong_q + right_q)
         if abs(slope) <= 1e-14 * bend:
             return False
-        x = max(0.0, x - slope / bend)
+        x = min(max(0.0, x - slope / bend), most)
     return False
 
 

@@ -161,8 +161,9 @@ def _batch_loss(p: Floats, q: Floats, equation: Floats, root: Callable[..., floa
     best, alpha = int(start), root(float(p[start]), float(q[start]), equation)
     least = float(kernels.loss_at(p[best], q[best], tuple(equation), alpha))
     left = left[left != best]
-    with np.errstate(divide="ignore"):  # at a root no term exceeds 1; starting there at most, none overflows
-        x = np.minimum(alpha, np.minimum(-np.log(p[left]) / positive, -np.log(q[left]) / negative))
+    with np.errstate(divide="ignore"):  # at a root no term exceeds 1: below this x no power overflows
+        most = np.minimum(-np.log(p[left]) / positive, -np.log(q[left]) / negative)
+    x = np.minimum(alpha, most)
     while len(left):
         n_evaluations += len(left)
         own_p, own_q = p[left], q[left]
@@ -184,7 +185,8 @@ def _batch_loss(p: Floats, q: Floats, equation: Floats, root: Callable[..., floa
         scaled = slope / min(positive, negative)
         open_ = (loss - scaled) * (loss + scaled) < (least * (1 - _TIE)) ** 2
         open_ &= np.abs(slope) > 1e-14 * bend
-        left, x = left[open_], np.maximum(x - slope / bend, 0.0)[open_]
+        x = np.clip(x - slope / bend, 0.0, most)[open_]
+        left, most = left[open_], most[open_]
     return _Best(best, alpha, least, (n_contributing, n_evaluations, n_roots))
 
 
