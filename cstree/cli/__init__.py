@@ -1,4 +1,4 @@
-"""The command line: ``cstree demo | fit | predict | front | draw``."""
+"""The command line: ``cstree demo | fit | predict | front | draw | curve``."""
 
 from cstree.cli.entry import main
 

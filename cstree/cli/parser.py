@@ -8,6 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from cstree.cli.commands import demo, draw, fit, front, predict
+from cstree.cli.curve import curve
+from cstree.plot.cost_curve import KINDS
 
 __all__ = ["build_parser"]
 
@@ -52,7 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"cstree {_version()}")
     parser.set_defaults(run=None)
     commands = parser.add_subparsers(metavar="COMMAND")
-    for add in (_add_demo, _add_fit, _add_predict, _add_front, _add_draw):
+    for add in (_add_demo, _add_fit, _add_predict, _add_front, _add_draw, _add_curve):
         add(commands)
     return parser
 
@@ -199,3 +201,32 @@ Draws the model's tree, or that of a point of its front. The suffix says the for
     command.add_argument(
         "--direction", choices=("TB", "LR"), default="TB", help="top to bottom, or left to right"
     )
+
+
+def _add_curve(commands: Any) -> None:
+    command = _command(
+        commands,
+        curve,
+        "compare models when costs are not certain",
+        """\
+Prints, for each model, what it costs at every operating point on the cases of a table: there costs
+and class frequencies are one number from 0 to 1. Says which tree of a front is best where, and where
+answering always the same is. With -o, draws the cost curves of all models.""",
+        "cstree curve model.json greedy.json --on other.csv --target disease -o curve.svg",
+    )
+    command.add_argument("models", nargs="+", metavar="MODEL", help="model file")
+    command.add_argument("--on", required=True, metavar="TABLE", help="CSV file with cases and their classes")
+    command.add_argument(
+        "--target", required=True, metavar="COLUMN", help="column of that table with the classes"
+    )
+    command.add_argument(
+        "--positive", metavar="CLASS", help="class that matters (default: the second of two)"
+    )
+    command.add_argument(
+        "--kind",
+        choices=KINDS,
+        default="auto",
+        help="what is judged: answers, thresholds on probabilities, or all trees of a front "
+        "(default: the front, if there is one, else the answers)",
+    )
+    command.add_argument("-o", "--output", metavar="FILE", help="picture to write (.svg, .png, .pdf)")
