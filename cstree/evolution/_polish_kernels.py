@@ -9,33 +9,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from cstree._numba import inlined_kernel, masked_sum, popcount
+from cstree._numba import inlined_kernel
 from cstree.evolution._mutation_kernels import copy_slice, draw, test_of_choice
-from cstree.tree._bit_kernels import (
-    GROUPED,
-    MISCLASSIFICATION,
-    TEST_COST,
-    WEIGHTED,
-    feature_of,
-    pay,
-    split_words,
+from cstree.evolution._pairing_kernels import (
+    LEAF,
+    choose_tests,
+    least_of,
+    offer_leaves,
+    pair_up,
+    price_tests,
 )
+from cstree.tree._bit_kernels import MISCLASSIFICATION, TEST_COST, feature_of, pay, split_words
 
 DECIDE = -2
-LEAF = -1
 
-# Chance of each further step down before the rebuilt part begins, of a forced random test there,
-# of a rate far from the front's slope, and of rates that differ by feature and by side.
+# Chance of each further step down before the rebuilt part begins, of a random test at its top, of the
+# test that is there already, of a rate far from the front's slope, and of rates that differ by feature and
+# by side.
 _GO_DOWN = 0.6
-_FORCE_TEST = 0.5
+_FORCE_TEST = 0.4
+_KEEP_TEST = 0.3
 # Chance of looking three levels ahead instead of two, where that takes little time.
 _LOOK_DEEPER = 0.5
 _WIDE_RATE = 0.05
-_JITTER = 0.7
+_JITTER = 0.4
 _RATE_SPREAD = 0.7
 _JITTER_SPREAD = 0.4
-# A pair of tests takes at least the time of counting so many words.
-_LEAST_WORDS = 64
 
 
 @inlined_kernel
@@ -74,173 +73,6 @@ def exchange_rate(pool, n_members, slot, objective_kind, rng):  # type: ignore[n
 
 
 @inlined_kernel
-def unpaid_price(p, s, feature):  # type: ignore[no-untyped-def]
-    """Price of a test when the steps marked in ``s.paid`` are already paid."""
-    price = 0.0
-    for entry in range(p.step_start[feature], p.step_start[feature + 1]):
-        if s.paid[p.steps[entry]] == 0:
-            price += p.prices[entry]
-    return price
-
-
-@inlined_kernel
-def price_pairs(p, s, f, level):  # type: ignore[no-untyped-def]
-    """Fill the price of every feature's test here, and below every other one's; infinite: above the bound."""
-    n_features = f.first_price.shape[0]
-    left = p.max_test_cost - s.path_price[level]
-    for a in range(n_features):
-        f.first_price[a] = unpaid_price(p, s, a)
-    for a in range(n_features):
-        for entry in range(p.step_start[a], p.step_start[a + 1]):
-            s.paid[p.steps[entry]] += 2
-        for b in range(n_features):
-            f.pair_price[a, b] = unpaid_price(p, s, b)
-            if f.first_price[a] + f.pair_price[a, b] > left:
-                f.pair_price[a, b] = np.inf
-        for entry in range(p.step_start[a], p.step_start[a + 1]):
-            s.paid[p.steps[entry]] -= 2
-        if f.first_price[a] > left:
-            f.first_price[a] = np.inf
-
-
-@inlined_kernel
-def add_counts(p, f, row, i):  # type: ignore[no-untyped-def]
-    """Fill row ``i`` of support, weight and label costs with the cases of ``f.words`` in a candidate.
-
-    ``row`` -1: all cases of ``f.words``.
-    """
-    n_classes = p.matrix.shape[0]
-    support = np.int64(0)
-    for k in range(n_classes):
-        f.cost[i, k] = 0.0
-    weight = np.int64(0)
-    for g in range(p.group_class.shape[0]):
-        count = np.int64(0)
-        mass = np.int64(0)
-        for w in range(p.group_start[g], p.group_start[g + 1]):
-            word = f.words[w] & p.bits[row, w] if row >= 0 else f.words[w]
-            count += popcount(word)
-            if p.kind == WEIGHTED:
-                mass += masked_sum(p.columns, 0, w * 64, word)
-            elif p.kind != GROUPED and word != 0:
-                mass += masked_sum(p.columns, 0, w * 64, word)
-                for k in range(n_classes):
-                    f.cost[i, k] += masked_sum(p.columns, 2 + k, w * 64, word) * p.cost_unit
-        support += count
-        if p.kind == GROUPED:
-            mass = count * p.group_weight[g]
-        weight += mass
-        if p.kind == GROUPED or p.kind == WEIGHTED:
-            for k in range(n_classes):
-                f.cost[i, k] += mass * p.matrix[p.group_class[g], k] * p.weight_unit
-    f.support[i] = support
-    f.weight[i] = weight * p.weight_unit
-
-
-@inlined_kernel
-def least_of(f, i):  # type: ignore[no-untyped-def]
-    """Cost of the cheapest answer for the cases of row ``i``."""
-    least = f.cost[i, 0]
-    for k in range(1, f.cost.shape[1]):
-        least = min(least, f.cost[i, k])
-    return least
-
-
-@inlined_kernel
-def choose_tests(p, s, f, level, rng):  # type: ignore[no-untyped-def]
-    """List the candidate tests to pair: all, or a random sample where all pairs would take too long.
-
-    Fills their counts among the cases at ``level``; row ``n`` of the counts is the whole node. Returns
-    how many there are, tests with an empty branch left out.
-    """
-    n_rows = f.rows.shape[0]
-    n_words = s.words.shape[1]
-    affordable = np.int64(np.sqrt(2.0 * f.most_words / max(n_words, _LEAST_WORDS))) + 2
-    for i in range(n_rows):
-        f.rows[i] = i
-    if affordable < n_rows:
-        for i in range(affordable):
-            j = i + draw(rng, n_rows - i)
-            f.rows[i], f.rows[j] = f.rows[j], f.rows[i]
-        n_rows = affordable
-    for w in range(n_words):
-        f.words[w] = s.words[level, w]
-    whole = f.support.shape[0] - 1
-    f.support[whole] = 0
-    add_counts(p, f, -1, whole)
-    kept = 0
-    for i in range(n_rows):
-        add_counts(p, f, f.rows[i], kept)
-        if f.support[kept] >= f.least_support and f.support[whole] - f.support[kept] >= f.least_support:
-            f.rows[kept] = f.rows[i]
-            kept += 1
-    return kept
-
-
-@inlined_kernel
-def offer(f, root, left, other, value):  # type: ignore[no-untyped-def]
-    """Remember a test below ``root`` when it is the best so far on that side."""
-    if left:
-        if value < f.best_left[root]:
-            f.best_left[root] = value
-            f.left_test[root] = other
-    elif value < f.best_right[root]:
-        f.best_right[root] = value
-        f.right_test[root] = other
-
-
-@inlined_kernel
-def pair_up(p, f, n_tests, left_rate, right_rate):  # type: ignore[no-untyped-def]
-    """For every test at the top find the best leaf or test below it on either side."""
-    n_classes = p.matrix.shape[0]
-    n_words = f.words.shape[0]
-    whole = f.support.shape[0] - 1
-    both = whole - 1
-    for i in range(n_tests):
-        least_left = f.cost[i, 0]
-        least_right = f.cost[whole, 0] - f.cost[i, 0]
-        for k in range(1, n_classes):
-            least_left = min(least_left, f.cost[i, k])
-            least_right = min(least_right, f.cost[whole, k] - f.cost[i, k])
-        f.best_left[i] = least_left
-        f.best_right[i] = least_right
-        f.left_test[i] = LEAF
-        f.right_test[i] = LEAF
-    for w in range(n_words):
-        f.node_words[w] = f.words[w]
-    minimum = f.least_support
-    for i in range(n_tests):
-        row = f.rows[i]
-        a = p.test_feature[row]
-        for w in range(n_words):
-            f.words[w] = f.node_words[w] & p.bits[row, w]
-        for j in range(i + 1, n_tests):
-            b = p.test_feature[f.rows[j]]
-            add_counts(p, f, f.rows[j], both)
-            c_ab, c_a, c_b, c_rest = np.inf, np.inf, np.inf, np.inf
-            for k in range(n_classes):
-                ab = f.cost[both, k]
-                c_ab = min(c_ab, ab)
-                c_a = min(c_a, f.cost[i, k] - ab)
-                c_b = min(c_b, f.cost[j, k] - ab)
-                c_rest = min(c_rest, f.cost[whole, k] - f.cost[i, k] - f.cost[j, k] + ab)
-            s_ab = f.support[both]
-            s_a = f.support[i] - s_ab
-            s_b = f.support[j] - s_ab
-            s_rest = f.support[whole] - s_ab - s_a - s_b
-            b_price = f.rate[b] * f.pair_price[a, b]
-            a_price = f.rate[a] * f.pair_price[b, a]
-            if s_ab >= minimum and s_a >= minimum:
-                offer(f, i, True, j, c_ab + c_a + left_rate * b_price * f.weight[i])
-            if s_b >= minimum and s_rest >= minimum:
-                offer(f, i, False, j, c_b + c_rest + right_rate * b_price * (f.weight[whole] - f.weight[i]))
-            if s_ab >= minimum and s_b >= minimum:
-                offer(f, j, True, i, c_ab + c_b + left_rate * a_price * f.weight[j])
-            if s_a >= minimum and s_rest >= minimum:
-                offer(f, j, False, i, c_a + c_rest + right_rate * a_price * (f.weight[whole] - f.weight[j]))
-
-
-@inlined_kernel
 def best_of_depth_two(p, s, f, level, deep, rng, spread):  # type: ignore[no-untyped-def]
     """Write to ``f.chosen`` the best test for the cases at ``level`` and the tests below it (-1: leaf).
 
@@ -256,21 +88,13 @@ def best_of_depth_two(p, s, f, level, deep, rng, spread):  # type: ignore[no-unt
     best = least_of(f, whole)
     if n_tests == 0:
         return best
-    price_pairs(p, s, f, level)
+    price_tests(p, s, f, level, deep)
     level_rate = np.exp(spread * normal(rng)) if spread > 0.0 else 1.0
     left_rate = level_rate * (np.exp(spread * normal(rng)) if spread > 0.0 else 1.0)
     right_rate = level_rate * (np.exp(spread * normal(rng)) if spread > 0.0 else 1.0)
+    offer_leaves(f, n_tests)
     if deep:
         pair_up(p, f, n_tests, left_rate, right_rate)
-    else:
-        for i in range(n_tests):
-            least_left = f.cost[i, 0]
-            least_right = f.cost[whole, 0] - f.cost[i, 0]
-            for k in range(1, p.matrix.shape[0]):
-                least_left = min(least_left, f.cost[i, k])
-                least_right = min(least_right, f.cost[whole, k] - f.cost[i, k])
-            f.best_left[i], f.best_right[i] = least_left, least_right
-            f.left_test[i], f.right_test[i] = LEAF, LEAF
     top = -1
     for i in range(n_tests):
         a = p.test_feature[f.rows[i]]
@@ -322,8 +146,7 @@ def best_subtree(p, s, f, level, room, deeper, rng, spread):  # type: ignore[no-
     ``f.below``, a row each side; else LEAF, and the best of depth two is in ``f.chosen``.
     """
     n_tests = f.rows.shape[0]
-    pairs = n_tests * n_tests * max(s.words.shape[1], _LEAST_WORDS)
-    n_tops = min(n_tests, np.int64(f.most_words / pairs)) if deeper else 0
+    n_tops = np.int64(f.most_tops) if deeper else 0
     if n_tops < 2 and n_tests > 1:
         n_tops = 0
     best, value, weight = np.inf, 0.0, 0.0
@@ -382,21 +205,30 @@ def polish(p, s, f, pool, rng, slot, n_members, settings, objective_kind):  # ty
         node = node + 1 if side == 0 else node + 1 + pool.size[slot, node + 1]
     n_nodes, old = np.int64(pool.n_nodes[slot]), np.int64(pool.size[slot, node])
     copy_slice(pool, slot, 0, node, s, 0)
-    fresh = fill(p, s, f, rng, node, level, settings, settings.max_nodes - (n_nodes - old), spread)
+    test, mask = np.int32(DECIDE), np.uint64(0)
+    chance = rng.random()
+    if level < settings.max_depth and chance < _FORCE_TEST:
+        test, mask = test_of_choice(p, rng, draw(rng, p.choice_feature.shape[0]))
+    elif pool.test[slot, node] >= 0 and chance < _FORCE_TEST + _KEEP_TEST:
+        test, mask = pool.test[slot, node], pool.mask[slot, node]
+    fresh = fill(
+        p, s, f, rng, node, level, test, mask, settings, settings.max_nodes - (n_nodes - old), spread
+    )
     copy_slice(pool, slot, node + old, n_nodes, s, node + fresh)
     return n_nodes - old + fresh
 
 
 @inlined_kernel
-def fill(p, s, f, rng, start, level, settings, most_nodes, spread):  # type: ignore[no-untyped-def]
+def fill(p, s, f, rng, start, level, first, first_mask, settings, most_nodes, spread):  # type: ignore[no-untyped-def]
     """Write an optimised subtree for the cases at ``level`` to ``s.test[start:]``; return its size.
+
+    ``first`` is the test at its top, or DECIDE.
 
     Each entry of ``f.plan`` is a node to come: its level, its side of the parent, its test (a row,
     LEAF or DECIDE) and the tests planned below it.
     """
     top = 0
-    f.plan[0, 0], f.plan[0, 1], f.plan[0, 2], f.plan[0, 3], f.plan[0, 4] = level, 0, DECIDE, DECIDE, DECIDE
-    forced = level < settings.max_depth and rng.random() < _FORCE_TEST
+    f.plan[0, 0], f.plan[0, 1], f.plan[0, 2], f.plan[0, 3], f.plan[0, 4] = level, 0, first, DECIDE, DECIDE
     written = 0
     committed = 1
     while top >= 0:
@@ -410,12 +242,9 @@ def fill(p, s, f, rng, start, level, settings, most_nodes, spread):  # type: ign
             split_words(p, s, s.test[parent], s.mask[parent], side, here)
         if room <= 0 or committed + 2 > most_nodes:
             test = LEAF
-        mask = np.uint64(0)
+        mask = first_mask if here == level else np.uint64(0)
         planned = False
-        if test == DECIDE and forced and here == level:
-            test, mask = test_of_choice(p, rng, draw(rng, p.choice_feature.shape[0]))
-            left, right = DECIDE, DECIDE
-        elif test == DECIDE:
+        if test == DECIDE:
             rewind(s, here)
             deeper = room > 2 and rng.random() < _LOOK_DEEPER
             test = best_subtree(p, s, f, here, room, deeper, rng, spread)

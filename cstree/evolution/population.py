@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cstree.tree.problem import TreeProblem
+from cstree.tree.search_arrays import SearchArrays
 
 __all__ = ["Archive", "FillWork", "Pool", "Settings", "make_archive", "make_fill_work", "make_pool"]
 
@@ -38,15 +39,28 @@ class FillWork(NamedTuple):
     rows: NDArray[np.int64]  # (T,) candidates under consideration
     support: NDArray[np.int64]  # (T + 2,) the last rows: a pair of tests, the whole node
     weight: NDArray[np.float64]  # (T + 2,)
-    cost: NDArray[np.float64]  # (T + 2, K) label costs
+    cost: NDArray[np.float64]  # (K, T + 2) label costs
+    case_cost: NDArray[np.float64]  # (G, K) label costs of one case of a group (GROUPED)
+    groups: NDArray[np.int64]  # (G,) groups that have cases under consideration
     best_left: NDArray[np.float64]  # (T,) least cost of branch 0 under each test
     best_right: NDArray[np.float64]  # (T,)
     left_test: NDArray[np.int64]  # (T,) index of the test that reaches it; -1: a leaf
     right_test: NDArray[np.int64]  # (T,)
     first_price: NDArray[np.float64]  # (F,)
     pair_price: NDArray[np.float64]  # (F, F) price of the second below the first
+    shared: NDArray[np.int64]  # features that share a step with each feature
+    shared_start: NDArray[np.int64]  # (F + 1,)
     rate: NDArray[np.float64]  # (F,)
+    packed: NDArray[np.uint64]  # (W, T) words of the tests, side by side
+    group_start: NDArray[np.int64]  # (G + 1,) packed words of the listed groups
+    together: NDArray[np.int64]  # (T,) cases where a test and another one hold
+    pair_support: NDArray[np.int64]  # (T,)
+    pair_cost: NDArray[np.float64]  # (K, T)
+    quadrant: NDArray[np.float64]  # (4, T) least cost where both hold, the first alone, the other, neither
+    price: NDArray[np.float64]  # (2, T) of the second test below the first, and the other way round
+    value: NDArray[np.float64]  # (2, T) cost of the second test below the first, on the left and right
     words: NDArray[np.uint64]  # (W,)
+    all_words: NDArray[np.uint64]  # (W,)
     node_words: NDArray[np.uint64]  # (W,)
     chosen: NDArray[np.int64]  # (3,) test at the top and below it
     trial: NDArray[np.int64]  # (3, 3) the same put aside: below a test, a row each side, and without it
@@ -55,30 +69,50 @@ class FillWork(NamedTuple):
     top_price: NDArray[np.float64]  # (1,) its price under the rate
     plan: NDArray[np.int64]  # (levels, 5) nodes to come
     least_support: int
-    most_words: float  # words that all pairs of tests may take
+    most_tests: int  # tests of which all pairs are tried
+    most_tops: int  # tests at the top that are tried with all pairs below
 
 
-# A fraction of a millisecond of counting.
-_PAIR_WORDS = 3e5
+# Words counted in a fraction of a millisecond, and in a few milliseconds.
+_PAIR_WORDS = 1e6
+_TRIPLE_WORDS = 1e7
+# A pair of tests takes at least the time of counting so many words.
+_LEAST_WORDS = 64
 
 
 def make_fill_work(problem: TreeProblem) -> FillWork:
     """Scratch memory of the polish operator."""
-    n_tests, n_features = len(problem.candidates), len(problem.dataset.schema)
-    n_words = problem.arrays.bits.shape[1]
+    n_tests, n_features, p = len(problem.candidates), len(problem.dataset.schema), problem.arrays
+    n_words = p.bits.shape[1]
+    shared, shared_start = _sharing_features(p)
+    words = max(n_words, _LEAST_WORDS)
+    most_tests = min(n_tests, int(np.sqrt(2 * _PAIR_WORDS / words)) + 2)
     return FillWork(
         rows=np.zeros(n_tests, np.int64),
         support=np.zeros(n_tests + 2, np.int64),
         weight=np.zeros(n_tests + 2),
-        cost=np.zeros((n_tests + 2, problem.dataset.n_classes)),
+        cost=np.zeros((problem.dataset.n_classes, n_tests + 2)),
+        case_cost=p.matrix[p.group_class] * (p.group_weight[:, None] * p.weight_unit),
+        groups=np.zeros(len(p.group_class), np.int64),
         best_left=np.zeros(n_tests),
         best_right=np.zeros(n_tests),
         left_test=np.zeros(n_tests, np.int64),
         right_test=np.zeros(n_tests, np.int64),
         first_price=np.zeros(n_features),
         pair_price=np.zeros((n_features, n_features)),
+        shared=shared,
+        shared_start=shared_start,
         rate=np.zeros(n_features),
         words=np.zeros(n_words, np.uint64),
+        packed=np.zeros((n_words, most_tests), np.uint64),
+        group_start=np.zeros(len(p.group_class) + 1, np.int64),
+        together=np.zeros(n_tests, np.int64),
+        pair_support=np.zeros(n_tests, np.int64),
+        pair_cost=np.zeros((problem.dataset.n_classes, n_tests)),
+        quadrant=np.zeros((4, n_tests)),
+        price=np.zeros((2, n_tests)),
+        value=np.zeros((2, n_tests)),
+        all_words=np.zeros(n_words, np.uint64),
         node_words=np.zeros(n_words, np.uint64),
         chosen=np.zeros(3, np.int64),
         trial=np.zeros((3, 3), np.int64),
@@ -87,8 +121,18 @@ def make_fill_work(problem: TreeProblem) -> FillWork:
         top_price=np.zeros(1),
         plan=np.zeros((2 * problem.max_depth + 4, 5), np.int64),
         least_support=max(problem.min_support, 1),
-        most_words=_PAIR_WORDS,
+        most_tests=most_tests,
+        most_tops=min(n_tests, int(_TRIPLE_WORDS / (n_tests**2 * words + 1))),
     )
+
+
+def _sharing_features(p: SearchArrays) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Features that share a step with each feature, itself included, one after the other."""
+    n_features = len(p.step_start) - 1
+    has_step = np.zeros((n_features, max(p.n_steps, 1)), dtype=np.float32)
+    has_step[np.repeat(np.arange(n_features), np.diff(p.step_start)), p.steps] = 1
+    feature, other = np.nonzero(has_step @ has_step.T)
+    return np.ascontiguousarray(other), np.searchsorted(feature, np.arange(n_features + 1))
 
 
 class Pool(NamedTuple):
