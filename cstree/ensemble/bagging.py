@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,8 @@ class CostBaggingClassifier(CostMetaClassifier):
     >>> model = CostBaggingClassifier(table.costs, n_estimators=20, oob_cost=True, random_state=0)
     >>> model = model.fit(table.data, table.target)
     """
+
+    _trained: ClassVar[str] = "_committee"
 
     def __init__(
         self,
@@ -287,7 +289,7 @@ class CostBaggingClassifier(CostMetaClassifier):
         if self._by_case:
             raise ValueError("members that were trained with costs by case are all asked: use predict")
         table = self._rows(X)
-        members, features = self._members()
+        members, features = self._asked()
         share = 1.0 / len(members)
         n_consulted, paid, full, sequence = vote_partially(
             members,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -120,6 +120,8 @@ class CostMetaClassifier(CostSensitiveClassifier):
 
     estimator: Any
     estimator_: Any
+    # What a fit that went through to its end has left.
+    _trained: ClassVar[str] = "estimator_"
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that tables may hold whatever the learner takes."""
@@ -170,7 +172,7 @@ class CostMetaClassifier(CostSensitiveClassifier):
 
     def _rows(self, X: Any) -> Any:
         """Check a table to predict."""
-        check_is_fitted(self)
+        check_is_fitted(self, self._trained)  # a fit that failed half-way has left classes_
         return self._table(X)[0]
 
     def test_cost(self, X: Any, *, costs: CostModel | None = None) -> NDArray[np.float64]:
@@ -189,14 +191,18 @@ class CostMetaClassifier(CostSensitiveClassifier):
             columns that it was trained on. What one has paid for, no other pays again.
         """
         table = self._rows(X)
+        members, features = self._asked()
+        return committee_test_cost(members, readable_columns(table), self._prices(costs), features)
+
+    def _asked(self) -> tuple[list[Any], list[NDArray[np.intp]]]:
+        """Learners, and the columns of which each asks the tests; constant ones ask none."""
         members, features = self._members()
-        asking = [t for t, member in enumerate(members) if not isinstance(member, DummyClassifier)]
-        return committee_test_cost(
-            [members[t] for t in asking],
-            readable_columns(table),
-            self._prices(costs),
-            None if features is None else [features[t] for t in asking],
-        )
+        every = np.arange(self.n_features_in_)
+        read = [every] * len(members) if features is None else features
+        return members, [
+            every[:0] if isinstance(member, DummyClassifier) else own
+            for member, own in zip(members, read, strict=True)
+        ]
 
     def _prices(self, costs: CostModel | None) -> BoundCosts:
         if costs is None:
@@ -206,7 +212,7 @@ class CostMetaClassifier(CostSensitiveClassifier):
         return costs.bind(self.costs_.feature_names, self.classes_.tolist())
 
     def _members(self) -> tuple[list[Any], list[NDArray[np.intp]] | None]:
-        """Learners that are asked, and the columns that each reads (None: all)."""
+        """Learners, and the columns that each was trained on (None: all)."""
         return [self.estimator_], None
 
     def _labels(self, index: NDArray[np.integer[Any]]) -> NDArray[Any]:

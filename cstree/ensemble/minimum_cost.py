@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cstree.costs.model import CostModel
 from cstree.ensemble.meta import CostMetaClassifier, cheapest, probabilities, train
+from cstree.ensemble.prices import costs_of_columns
 from cstree.greedy.classifier import GreedyTreeClassifier
 from cstree.metrics.answers import cost_table
 
@@ -113,7 +114,7 @@ class MinimumCostClassifier(CostMetaClassifier):
             check_is_fitted(self.estimator)
         known = np.asarray(self.estimator.classes_) if frozen else None
         cases = self._cases(X, y, sample_weight, known=known)
-        learner = GreedyTreeClassifier(self.costs) if self.estimator is None else self.estimator
+        learner = GreedyTreeClassifier(self._complete_costs()) if self.estimator is None else self.estimator
         if self.calibration is not None:
             from sklearn.calibration import CalibratedClassifierCV  # on use: it takes a while to load
 
@@ -121,6 +122,12 @@ class MinimumCostClassifier(CostMetaClassifier):
         self.estimator_ = train(learner, cases)
         probabilities(self.estimator_, cases.X[:1], self.classes_)
         return self
+
+    def _complete_costs(self) -> CostModel | None:
+        """Costs that say of free columns that they are free, so that no second warning tells it."""
+        if self.costs is None or self.costs.tests is None:
+            return self.costs
+        return costs_of_columns(self.costs, self.costs_.feature_names)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the learner's class probabilities.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,8 @@ class MultiSubsetClassifier(CostMetaClassifier):
     >>> [len(rows) for rows in model.fit(X, y).estimators_samples_]
     [40, 40, 40, 40]
     """
+
+    _trained: ClassVar[str] = "_committee"
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,8 @@ class RescalingClassifier(CostMetaClassifier):
     >>> RescalingClassifier(other).fit(X, y).pairs_
     [(0, 1), (0, 2), (1, 2)]
     """
+
+    _trained: ClassVar[str] = "estimators_"
 
     def __init__(
         self,

@@ -32,7 +32,8 @@ class InstanceWeightingTreeClassifier(CostMetaClassifier):
     estimator_ : classifier
         The fitted learner.
     sample_weight_ : ndarray
-        Weight of each training case (of those whose own weight is not 0); they sum to the number of cases.
+        Weight of each training case that counts (neither its own weight nor its cost is 0); they sum to the
+        number of cases, or to the sum of their own weights.
     class_weights_ : ndarray of shape (n_classes,)
         Average of these weights over the cases of each class.
     classes_ : ndarray of shape (n_classes,)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cstree.base import _numbers
+from cstree.base import _check_example_cost, _numbers
 from cstree.costs.labels import listed
 from cstree.costs.model import CostModel
 from cstree.sampling.base import CostSampler
@@ -136,7 +136,7 @@ class CostProportionateSampler(CostSampler):
         if example_cost is None:
             cost = class_weights(matrix, classes)[y]
         else:
-            cost = _costs_of_cases(example_cost, y, matrix)
+            cost = _costs_of_cases(example_cost, y, matrix, classes, self.costs)
         self.keep_probability_ = cost / cost.max()
         kept = np.flatnonzero(rng.random(len(y)) < self.keep_probability_)
         lost = np.flatnonzero(np.bincount(y[kept], minlength=len(classes)) == 0)
@@ -151,19 +151,25 @@ class CostProportionateSampler(CostSampler):
 
 
 def _costs_of_cases(
-    example_cost: Any, y: NDArray[np.int32], matrix: NDArray[np.float64]
+    example_cost: Any,
+    y: NDArray[np.int32],
+    matrix: NDArray[np.float64],
+    classes: list[Any],
+    model: CostModel | None,
 ) -> NDArray[np.float64]:
     """Return what a mistake on each case costs, from one number or one per answer for each case."""
+    n_samples, n_classes = len(y), len(classes)
+    if np.ndim(example_cost) != 1:
+        known = CostModel() if model is None else model
+        return case_costs(y, matrix, _check_example_cost(example_cost, n_samples, np.array(classes), known))
     costs = _numbers(example_cost, "example_cost")
-    n_samples, n_classes = len(y), len(matrix)
-    if costs.shape not in ((n_samples,), (n_samples, n_classes)):
+    if len(costs) != n_samples:
         raise ValueError(
             f"example_cost has shape {costs.shape}; it wants one cost per case, ({n_samples},), or one per "
             f"case and class, ({n_samples}, {n_classes})."
         )
-    finite = np.isfinite(costs.reshape(n_samples, -1)).all(axis=1)
-    if not finite.all():
-        raise ValueError(f"example_cost of case {int(np.argmin(finite))} holds a number that is not finite.")
-    if costs.ndim == 1:
-        costs = np.where(np.arange(n_classes) == y[:, None], 0.0, costs[:, None]) / (n_classes - 1)
-    return case_costs(y, matrix, costs)
+    if not np.isfinite(costs).all():
+        case = int(np.argmin(np.isfinite(costs)))
+        raise ValueError(f"example_cost of case {case} holds a number that is not finite.")
+    answers = np.where(np.arange(n_classes) == y[:, None], 0.0, costs[:, None]) / (n_classes - 1)
+    return case_costs(y, matrix, answers)

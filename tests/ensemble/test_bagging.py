@@ -11,9 +11,11 @@ import pytest
 from scipy.sparse import csr_matrix
 from scipy.stats import chisquare, norm
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from cstree import (
@@ -24,6 +26,7 @@ from cstree import (
     MetaCostClassifier,
     MinimumCostClassifier,
     MultiSubsetClassifier,
+    RescalingClassifier,
     ThresholdMovingClassifier,
 )
 from cstree.datasets import load_hepatitis
@@ -330,3 +333,27 @@ def test_members_are_asked_until_the_vote_is_decided(vote: str) -> None:
     by_case = CostBaggingClassifier(n_estimators=3, random_state=0).fit(X, y, example_cost=np.ones((150, 3)))
     with pytest.raises(ValueError, match="costs by case are all asked"):
         by_case.partial_vote(X)
+
+
+def test_constant_members_ask_no_tests() -> None:
+    X, y = (np.arange(40.0) % 2).reshape(-1, 1), np.repeat([0, 1], [1, 39])
+    costs = CostModel([[0, 1], [1, 0]], tests=[0.5], classes=[0, 1])
+    model = CostBaggingClassifier(costs, estimator=LogisticRegression(), n_estimators=3, random_state=0)
+    constant = model.fit(X[1:], y[1:])  # one class, three constant members
+    assert constant.test_cost(X).tolist() == [0.0] * 40
+    some = clone(model).set_params(n_estimators=20).fit(X, y)
+    partial = some.partial_vote(X)
+    np.testing.assert_allclose(partial.full_test_cost, some.test_cost(X))
+    assert set(some.test_cost(X)) == {0.5}
+
+
+def test_a_fit_that_failed_has_fitted_nothing() -> None:
+    X, y = two_clouds(40, 0.5, 0)
+    for model in (CostBaggingClassifier(estimator=LinearSVC()), RescalingClassifier(estimator=LinearSVC())):
+        with pytest.raises(NotFittedError):
+            model.predict(X)
+    failing = MetaCostClassifier(estimator=LinearSVC())
+    with pytest.raises(TypeError, match="no class probabilities"):
+        failing.fit(X, y)
+    with pytest.raises(NotFittedError):
+        failing.predict(X)

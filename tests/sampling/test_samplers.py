@@ -310,6 +310,19 @@ def test_data_made_with_the_samplers_own_seed() -> None:
     """The numbers that decided on the classes must not decide on the cases, too."""
     positive = np.random.default_rng(0).random(4000) < 0.2
     costs = CostModel.binary(false_positive=1, false_negative=10)
-    kept = CostProportionateSampler(costs, random_state=0).fit(np.zeros((4000, 1)), positive).sampling_strategy_
+    kept = (
+        CostProportionateSampler(costs, random_state=0).fit(np.zeros((4000, 1)), positive).sampling_strategy_
+    )
     assert kept[True] == positive.sum()
     assert abs(kept[False] - 320) < 70
+
+
+def test_costs_by_case_are_read_by_label_and_labels_may_be_categories() -> None:
+    y = pd.Series(["b", "a", "b", "a"] * 50, dtype="category")
+    amount = np.random.default_rng(0).uniform(1, 9, 200)
+    answers = pd.DataFrame({"b": np.where(y == "b", 0, amount), "a": np.where(y == "a", 0, amount)})
+    by_label = CostProportionateSampler(random_state=0).fit(np.zeros((200, 1)), y, example_cost=answers)
+    by_case = CostProportionateSampler(random_state=0)
+    X_kept, y_kept = by_case.fit_resample(np.zeros((200, 1)), y, example_cost=amount)
+    assert np.array_equal(by_label.sample_indices_, by_case.sample_indices_)
+    assert y_kept.dtype == y.dtype and len(X_kept) == len(y_kept)
