@@ -141,13 +141,13 @@ WAYS: dict[str, Callable[[Split], float]] = {
     "exchange rate by CV, depth 4": rate_by_cv,
     **{f"caution {m}, no CV": partial(fixed_caution, m) for m in (8, 32, 128)},
     **{f"caution by CV, {errors:g} SE": partial(validated, standard_errors=errors) for errors in (0, 0.5, 1)},
-    "caution by CV, 0.5 SE, depth 4": partial(validated, standard_errors=0.5, depths=(4,)),
-    "caution to 128 by CV, 0.5 SE": partial(
-        validated, standard_errors=0.5, prior_cases=(0, 1, 2, 4, 8, 16, 32, 64, 128)
+    "caution by CV, 1 SE, depth 4": partial(validated, standard_errors=1, depths=(4,)),
+    "caution to 128 by CV, 1 SE": partial(
+        validated, standard_errors=1, prior_cases=(0, 1, 2, 4, 8, 16, 32, 64, 128)
     ),
 }
 # With at least five cases in a branch.
-SUPPORTED = {"support 5: " + name: WAYS[name] for name in (BASE, "caution by CV, 0.5 SE")}
+SUPPORTED = {"support 5: " + name: WAYS[name] for name in (BASE, "caution by CV, 1 SE")}
 
 
 def standard_cost(table: _streed.Table) -> float:
@@ -170,14 +170,14 @@ def measure(name: str, level: str, splits: int) -> dict[str, NDArray[np.float64]
 
 
 def report(found: dict[str, dict[str, NDArray[np.float64]]]) -> str:
-    """Two Markdown tables: costs, and how each way compares with the base."""
+    """Two Markdown tables: costs by set and level, and how each way compares with the base."""
     cells = list(found)
     ways = list(found[cells[0]])
-    lines = ["| | " + " | ".join(cells) + " | mean |", "|---" * (len(cells) + 2) + "|"]
-    for way in ways:
-        means = [found[cell][way].mean() for cell in cells]
-        lines.append(f"| {way} | " + " | ".join(f"{m:.2f}" for m in means) + f" | {np.mean(means):.2f} |")
-    lines += ["", f"| | ratio to {BASE} | standard error | worse by > 1 SE |", "|---|---|---|---|"]
+    lines = ["| | " + " | ".join(cells) + " |", "|---" * (len(cells) + 1) + "|"]
+    lines += [
+        f"| {way} | " + " | ".join(f"{found[cell][way].mean():.2f}" for cell in cells) + " |" for way in ways
+    ]
+    lines += ["", f"| | mean | ratio to {BASE} | standard error | worse by > 1 SE |", "|---" * 5 + "|"]
     for way in ways:
         ratios, variances, worse = [], [], []
         for cell in cells:
@@ -188,8 +188,9 @@ def report(found: dict[str, dict[str, NDArray[np.float64]]]) -> str:
             variances.append(error**2)
             if difference.mean() > error > 0:
                 worse.append(cell)
+        mean = np.mean([found[cell][way].mean() for cell in cells])
         spread = np.sqrt(np.sum(variances)) / len(cells)
-        lines.append(f"| {way} | {np.mean(ratios):.4f} | {spread:.4f} | {', '.join(worse)} |")
+        lines.append(f"| {way} | {mean:.2f} | {np.mean(ratios):.4f} | {spread:.4f} | {', '.join(worse)} |")
     return "\n".join(lines)
 
 

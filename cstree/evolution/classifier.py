@@ -58,7 +58,7 @@ class ParetoTreeClassifier(TreeClassifier):
     prior_cases : float, sequence of float or None, default=None
         Caution of the rule: each leaf is judged as if so many more cases, like those of the whole table, had
         come to it. Several: the candidates of ``validation``. None: 0, and 0, 2, 8 and 32 for ``validation``.
-    standard_errors : float, default=0.5
+    standard_errors : float, default=1.0
         Candidates of ``validation`` so many standard errors above the least held-out cost are as good as the
         least; the most cautious of them chooses.
     max_depth : int or sequence of int, default=6
@@ -161,7 +161,7 @@ class ParetoTreeClassifier(TreeClassifier):
         select: SelectionRule = "total_cost",
         validation: Any = None,
         prior_cases: float | Sequence[float] | None = None,
-        standard_errors: float = 0.5,
+        standard_errors: float = 1.0,
         max_depth: int | Sequence[int] = 6,
         max_leaf_nodes: int | None = None,
         min_support: int = 2,

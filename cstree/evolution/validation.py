@@ -92,7 +92,7 @@ class Selection:
         rule: SelectionRule,
         objective_names: Sequence[str],
         prior_cases: Any = None,
-        standard_errors: Any = 0.5,
+        standard_errors: Any = 1.0,
         *,
         compared: bool = False,
     ) -> None:
