@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
+from cstree.costs.bound import BoundCosts
 from cstree.costs.model import CostModel
-from cstree.online.learner import Batch, OnlineClassifier, positive_number
+from cstree.online.inputs import positive_number
+from cstree.online.learner import Batch, OnlineClassifier
 from cstree.online.linear import LinearPart
 
 __all__ = ["CSOCClassifier", "cost_ratio"]
@@ -249,9 +251,9 @@ class CSOCClassifier(OnlineClassifier):
         self._seen = np.zeros(2)
         return chosen
 
-    def _begin_costs(self) -> None:
+    def _begin_costs(self, costs: BoundCosts) -> None:
         if self.objective == "cost":
-            self._rho = cost_ratio(self.costs_.matrix, self.classes_.tolist())
+            self._rho = cost_ratio(costs.matrix, self.classes_.tolist())
 
     def _ratios(self, y: NDArray[np.int32]) -> NDArray[np.float64]:
         """``rho`` at each case, shape (n,)."""

@@ -42,6 +42,11 @@ class PlainReader:
     def read(self, owner: Any, X: Any, *, reset: bool) -> Rows:
         if self.columns is None:
             return Rows.of(validate_data(owner, X=X, reset=reset, **_NUMBERS))
+        if not isinstance(X, pd.DataFrame):
+            raise ValueError(
+                f"the first table was a frame, of which {listed(self.columns)} are read: give frames from "
+                "then on."
+            )
         validate_data(owner, X=X, reset=reset, skip_check_array=True)
         return Rows.of(check_array(X[self.columns], estimator=owner, input_name="X", **_NUMBERS))
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -27,12 +26,13 @@ from cstree.costs.bound import BoundCosts
 from cstree.costs.labels import listed
 from cstree.costs.model import CostModel
 from cstree.online.features import Reader, choose_reader
+from cstree.online.inputs import bind, known_positions, positive_number
 from cstree.online.linear import LinearPart
 from cstree.online.margins import check_adaptable, is_fitted, margins
 from cstree.online.prequential import Prequential
 from cstree.online.rows import Rows
 
-__all__ = ["Batch", "OnlineClassifier", "answers_of", "positive_number"]
+__all__ = ["Batch", "OnlineClassifier", "answers_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,33 +56,6 @@ class Batch:
     weight: NDArray[np.float64]
     example_cost: NDArray[np.float64] | None
     base: NDArray[np.float64]
-
-
-def positive_number(value: Any, name: str, *, zero: bool = False) -> float:
-    """Check a setting that is a positive number (or 0, if ``zero``).
-
-    Parameters
-    ----------
-    value : object
-        What was given.
-    name : str
-        Name of the setting.
-    zero : bool, default=False
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        It is something else.
-    """
-    if not isinstance(value, Real) or isinstance(value, bool) or not np.isfinite(float(value)):
-        raise ValueError(f"{name} must be a number; got {value!r}.")
-    if value < 0 or (value == 0 and not zero):
-        raise ValueError(f"{name} must be {'0 or more' if zero else 'greater than 0'}; got {value!r}.")
-    return float(value)
 
 
 class OnlineClassifier(CostSensitiveClassifier):
@@ -143,8 +116,8 @@ class OnlineClassifier(CostSensitiveClassifier):
         if not isinstance(self.window, Integral) or isinstance(self.window, bool) or self.window < 1:
             raise ValueError(f"window must be a whole number from 1 on; got {self.window!r}.")
 
-    def _begin_costs(self) -> None:
-        """Prepare for costs that have just been bound."""
+    def _begin_costs(self, costs: BoundCosts) -> None:
+        """Prepare for costs from now on, or refuse them."""
 
     def set_costs(self, costs: CostModel | None) -> OnlineClassifier:
         """Change the costs; what was learnt stays, and the stream goes on.
@@ -172,17 +145,17 @@ class OnlineClassifier(CostSensitiveClassifier):
         return self
 
     def _bind(self, costs: CostModel | None) -> None:
-        bound = _bind(_cost_model(costs), self._names, self.classes_.tolist())
+        bound = bind(_cost_model(costs), self._names, self.classes_.tolist())
         _check_magnitudes(None, None, bound)
+        self._begin_costs(bound)
         self.costs_: BoundCosts = bound
         self._bound_from = costs
         self._linear.begin_anew()
-        self._begin_costs()
 
     def _learn(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, example_cost: Any, *, fresh: bool
     ) -> OnlineClassifier:
-        """Answer cases and learn from them, in their order."""
+        """Answer cases and learn from them, in their order; a first call that fails leaves nothing fitted."""
         self._check_settings()
         if y is None:
             raise ValueError(
@@ -191,10 +164,21 @@ class OnlineClassifier(CostSensitiveClassifier):
             )
         first = fresh or not self.__sklearn_is_fitted__()
         if first:
-            self.__dict__.pop("_linear", None)  # what fails half-way leaves nothing fitted
+            self.__dict__.pop("_linear", None)
             if self.estimator is not None:
                 check_adaptable(self.estimator)
             self._reader: Reader = choose_reader(self.features, self.estimator, X)
+        try:
+            self._learn_from(X, y, classes, sample_weight, example_cost, first, fresh)
+        except Exception:
+            if first:
+                self.__dict__.pop("_linear", None)
+            raise
+        return self
+
+    def _learn_from(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, example_cost: Any, first: bool, fresh: bool
+    ) -> None:
         rows = self._reader.read(self, X, reset=first)
         index = None if first else known_positions(y, self.classes_)
         found, index = (self.classes_, index) if index is not None else _encode_labels(y)
@@ -212,7 +196,6 @@ class OnlineClassifier(CostSensitiveClassifier):
         self._count(batch, self._advance(self._linear, batch))
         if not np.isfinite(self._linear.weights).all():
             raise ValueError("the weights left the range of floats: scale X, for instance by StandardScaler.")
-        return self
 
     def _choose_classes(self, found: NDArray[Any], classes: Any, fresh: bool) -> NDArray[Any]:
         """Classes of the stream: of the adapted classifier, named by the user, in the costs, or in ``y``."""
@@ -253,11 +236,7 @@ class OnlineClassifier(CostSensitiveClassifier):
         linear = LinearPart(1 if len(classes) == 2 else len(classes), n_features)
         self._prequential = Prequential(int(self.window))
         self._linear = linear
-        try:
-            self._bind(self.costs)
-        except (TypeError, ValueError):
-            del self._linear
-            raise
+        self._bind(self.costs)
 
     def _positions(self, labels: NDArray[Any]) -> NDArray[np.int32]:
         position = {label: k for k, label in enumerate(self.classes_.tolist())}
@@ -377,44 +356,6 @@ class OnlineClassifier(CostSensitiveClassifier):
         """Both by window: ``n_cases`` at its end, ``error``, ``cost``; the last one may still be open."""
         check_is_fitted(self)
         return self._prequential.curve()
-
-
-def known_positions(y: Any, classes: NDArray[Any]) -> NDArray[np.int32] | None:
-    """Class indices of an array of labels, without sorting it; None where this takes a closer look.
-
-    Parameters
-    ----------
-    y : object
-        What was given as labels.
-    classes : ndarray of shape (n_classes,)
-        Sorted.
-
-    Returns
-    -------
-    ndarray of shape (n,) or None
-    """
-    if (
-        not isinstance(y, np.ndarray)
-        or y.ndim != 1
-        or y.dtype.kind not in "biuU"
-        or y.dtype.kind != classes.dtype.kind
-    ):
-        return None
-    index = np.searchsorted(classes, y)
-    index[index == len(classes)] = 0
-    return index.astype(np.int32) if (classes[index] == y).all() else None
-
-
-def _bind(model: CostModel, names: tuple[str, ...], classes: list[Any]) -> BoundCosts:
-    """Bind costs to a table; where no test has a price, a million columns are not looked at one by one."""
-    if model.tests is not None:
-        return model.bind(names, classes, stacklevel=6)
-    return dataclasses.replace(
-        model.bind((), classes),
-        feature_names=names,
-        step_start=np.zeros(len(names) + 1, dtype=np.int32),
-        test_names=("",) * len(names),
-    )
 
 
 def answers_of(scores: NDArray[np.float64]) -> NDArray[np.intp]:

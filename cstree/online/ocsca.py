@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from cstree.costs.bound import BoundCosts
 from cstree.costs.model import CostModel
-from cstree.online.learner import Batch, OnlineClassifier, answers_of, positive_number
+from cstree.online.inputs import positive_number
+from cstree.online.learner import Batch, OnlineClassifier, answers_of
 from cstree.online.leaves import adapted_tree, relabels_a_tree
 from cstree.online.linear import LinearPart
 from cstree.online.margins import hinge_scale, node_margins
@@ -255,7 +257,7 @@ class OCSCAClassifier(OnlineClassifier):
                 raise ValueError(f"f0_scale must be 'hinge' or a positive number; got {self.f0_scale!r}.")
             positive_number(self.f0_scale, "f0_scale")
 
-    def _begin_costs(self) -> None:
+    def _begin_costs(self, costs: BoundCosts) -> None:
         self._cost_sums = np.zeros(2)  # of costs by case: weights, and weights times costs
         self._told = False
 

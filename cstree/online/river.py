@@ -14,7 +14,7 @@ import pandas as pd
 
 from cstree.online.cases import Case, labels_of, least, no_number, numbers_of, squared_length
 from cstree.online.csoc import CSOCClassifier, cost_ratio
-from cstree.online.learner import positive_number
+from cstree.online.inputs import positive_number
 from cstree.online.margins import LEAST_SHARE, check_adaptable, margins
 from cstree.online.ocsca import OCSCAClassifier, cheapest
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from typing import Any
 
@@ -109,6 +110,8 @@ def test_frames_with_text_are_read_by_the_tree_and_numbers_by_the_adaptation() -
         assert cost_of(model, X, y, other) <= cost_of(tree, X, y, other)
         with pytest.raises(ValueError, match="feature names"):
             model.predict(X.rename(columns={"age": "years"}))
+    with pytest.raises(ValueError, match="give frames from then on"):
+        numbers.predict(filled.to_numpy())
     with pytest.raises(ValueError, match=r"Input X contains NaN"):
         OCSCAClassifier(other, estimator=tree).fit(X, y)
 
@@ -180,8 +183,6 @@ def test_an_adapted_tree_is_a_tree(tmp_path: Any) -> None:
 def test_a_leaf_without_cases_answers_as_its_ancestor() -> None:
     X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [2.0]])
     tree = GreedyTreeClassifier(pruning=None, min_support=1).fit(X, [0, 0, 0, 1, 1, 0])
-    import dataclasses
-
     weight = tree.tree_.class_weight.copy()
     node = int(tree.apply([[2.0]])[0])
     weight[node] = 0
@@ -309,7 +310,6 @@ def test_settings_that_cannot_be(options: dict[str, Any], message: str) -> None:
     X = np.arange(16.0).reshape(4, 4)
     with pytest.raises((ValueError, TypeError), match=message.replace("(", r"\(")):
         OCSCAClassifier(**options).fit(X, [0, 1, 0, 1])
-    assert issubclass(NotFittedError, ValueError)
 
 
 def test_streams_that_cannot_be() -> None:
@@ -319,6 +319,10 @@ def test_streams_that_cannot_be() -> None:
         model.partial_fit(X, y)
     with pytest.raises(ValueError, match="two classes or more; got one class"):
         model.fit(X, np.ones(20))
+    with pytest.raises(ValueError, match="sample_weight of case 0 is negative"):
+        model.fit(X, y, sample_weight=-np.ones(20))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
     model.partial_fit(X, y, classes=[0, 1])
     with pytest.raises(ValueError, match="at the first call they were 0, 1"):
         model.partial_fit(X, y, classes=[0, 1, 2])

@@ -133,4 +133,5 @@ def test_what_it_refuses() -> None:
     model = CSOCClassifier(FIVE_TO_ONE).fit(X, y)
     with pytest.raises(ValueError, match="wants both"):
         model.set_costs(free)
-    assert model.costs is FIVE_TO_ONE and model.partial_fit(X, y).costs_.matrix[1, 0] == 5
+    assert model.costs is FIVE_TO_ONE and model.costs_.matrix[0, 1] == 1
+    assert model.partial_fit(X, y).costs_.matrix[1, 0] == 5
