@@ -15,7 +15,7 @@ def dot(a: Row, b: Row) -> float:
 
 
 class PlainOcsca:
-    """Two classes: ``w += tau y x``, ``tau = min(alpha C, l / ||x||^2)``; a constant feature is part of ``x``.
+    """Two classes: ``w += tau y x``, ``tau = min(alpha C, l / ||x||^2)``; ``x`` has a constant feature.
 
     With ``scaled``, lengths are measured in the stream's own unit: ``x`` is divided by the root of the mean
     of ``||x||^2`` so far (without the constant). Costs are divided by ``unit``; None: by their mean so far.
