@@ -44,7 +44,7 @@ def _kernel_files(path: Path) -> frozenset[Path]:
     found = {path}
     for module in _IMPORT.findall(path.read_text(encoding="utf-8")):
         imported = _PACKAGE.joinpath(*module.split(".")).with_suffix(".py")
-        if imported.name.endswith("_kernels.py") or imported.parent == _PACKAGE:
+        if imported.is_file() and (imported.name.endswith("_kernels.py") or imported.parent == _PACKAGE):
             found |= _kernel_files(imported)
     return frozenset(found)
 
