@@ -22,7 +22,7 @@ from cstree.evolution.fitting import Found, at_least, make_trials, read_depths, 
 from cstree.evolution.folds import RawTable, check_validation
 from cstree.evolution.nnia import Progress, SearchInterrupted
 from cstree.evolution.progress import ProgressBar
-from cstree.evolution.searches import leaf_limit, make_search, make_starts
+from cstree.evolution.searches import leaf_limit, make_search, make_starts, path_bound
 from cstree.evolution.validation import Choice, Selection
 from cstree.pareto.front import Front
 from cstree.pareto.selection import SelectionRule
@@ -65,6 +65,8 @@ class ParetoTreeClassifier(TreeClassifier):
         Most tests on a path. Several: a front is searched for each of them, and the rule chooses from all.
     max_leaf_nodes : int or None, default=None
         Most leaves of a tree; None: 64, or fewer where the depth allows fewer.
+    max_test_cost : float or None, default=None
+        Most that the tests on any path of a tree may cost together; None: no bound.
     min_support : int, default=2
         Fewest training cases in a branch.
     max_bins : int or None, default=64
@@ -85,7 +87,10 @@ class ParetoTreeClassifier(TreeClassifier):
         Probability that a clone first swaps a subtree with another active tree.
     polish : float, default=0.1
         Probability that a clone is polished instead of mutated: a part of it rebuilt from optimal
-        subtrees of depth two. 0, with ``seeds=None``, is the published algorithm.
+        subtrees of depth two or three. False, with ``seeds=None``, is the published algorithm.
+    restart : int or None, default=20
+        Generations without change after which NNIA begins anew with random trees, and when these are stuck too,
+        goes on from the best of all found; None: never.
     islands : int, default=1
         Populations that search apart and share their fronts now and then.
     n_jobs : int or None, default=None
@@ -93,9 +98,10 @@ class ParetoTreeClassifier(TreeClassifier):
     checkpoint : str, Path or None, default=None
         File that keeps the state of the search; where it exists, the search goes on from it. A run that
         was killed and resumed ends with the same front as one that was not.
-    seeds : "greedy", None or sequence of Tree, default="greedy"
-        Trees to start from: grown greedily by several criteria, none, or trees of an earlier front
-        on the same features. The rest of the first population is random.
+    seeds : "greedy", "exact", None or sequence of Tree, default="greedy"
+        Trees to start from: grown greedily by several criteria; these and the complete front of the deepest trees
+        for which that takes seconds (depth three at most); none; or trees of an earlier front on the same
+        features. The rest of the first population is random.
     categorical_features : "from_dtype", None, or list, default="from_dtype"
         Which columns are categorical: by dtype, none, or the listed names or positions.
     callback : callable or None, default=None
@@ -164,6 +170,7 @@ class ParetoTreeClassifier(TreeClassifier):
         standard_errors: float = 1.0,
         max_depth: int | Sequence[int] = 6,
         max_leaf_nodes: int | None = None,
+        max_test_cost: float | None = None,
         min_support: int = 2,
         max_bins: int | None = 64,
         objectives: Sequence[str] = ("misclassification_cost", "test_cost"),
@@ -176,6 +183,7 @@ class ParetoTreeClassifier(TreeClassifier):
         mutations: str | Sequence[str] = "all",
         recombination: float = 0.5,
         polish: float = 0.1,
+        restart: int | None = 20,
         islands: int = 1,
         n_jobs: int | None = None,
         checkpoint: str | Path | None = None,
@@ -193,6 +201,7 @@ class ParetoTreeClassifier(TreeClassifier):
         self.standard_errors = standard_errors
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
+        self.max_test_cost = max_test_cost
         self.min_support = min_support
         self.max_bins = max_bins
         self.objectives = objectives
@@ -205,6 +214,7 @@ class ParetoTreeClassifier(TreeClassifier):
         self.mutations = mutations
         self.recombination = recombination
         self.polish = polish
+        self.restart = restart
         self.islands = islands
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
@@ -298,6 +308,7 @@ class ParetoTreeClassifier(TreeClassifier):
             max_depth=depth,
             min_support=at_least("min_support", self.min_support, 0),
             max_leaf_nodes=leaf_limit(self, depth),
+            max_test_cost=path_bound(self.max_test_cost),
         )
         if self.verbose and self.search == "nnia" and not compiled_before(evolve):
             print("compiling, first run only", file=sys.stderr, flush=True)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 from cstree.evolution.fitting import at_least
 from cstree.evolution.nnia import NNIA, OBJECTIVES
-from cstree.evolution.seeds import greedy_seeds
+from cstree.evolution.seeds import exact_seeds, greedy_seeds
 from cstree.exact.search import ExactSearch
 from cstree.tree.problem import TreeProblem
 from cstree.tree.tree import Tree
 
-__all__ = ["leaf_limit", "make_search", "make_starts"]
+__all__ = ["leaf_limit", "make_search", "make_starts", "path_bound"]
 
 _LEAVES = 64
 
@@ -25,14 +26,29 @@ def leaf_limit(model: Any, depth: int) -> int:
     return int(2 ** min(depth, 30)) if model.search == "exact" else _LEAVES
 
 
+def path_bound(max_test_cost: Any) -> float:
+    """Most that the tests on a path may cost."""
+    if max_test_cost is None:
+        return float("inf")
+    if isinstance(max_test_cost, bool) or not isinstance(max_test_cost, Real):
+        raise TypeError(f"max_test_cost must be a number or None, got {max_test_cost!r}.")
+    if not max_test_cost >= 0:
+        raise ValueError(f"max_test_cost must not be negative, got {max_test_cost}.")
+    return float(max_test_cost)
+
+
 def make_starts(model: Any, problem: TreeProblem) -> dict[str, Any]:
     """Seed trees for the search, where it takes some."""
     if model.search not in ("nnia", "nsga2", "spea2") or model.seeds is None:
         return {}
     if isinstance(model.seeds, str):
-        if model.seeds != "greedy":
-            raise ValueError(f"seeds must be 'greedy', None or a sequence of trees; got {model.seeds!r}.")
+        if model.seeds not in ("greedy", "exact"):
+            raise ValueError(
+                f"seeds must be 'greedy', 'exact', None or a sequence of trees; got {model.seeds!r}."
+            )
         trees: Sequence[Tree] = greedy_seeds(problem)
+        if model.seeds == "exact":
+            trees = [*trees, *exact_seeds(problem)]
     else:
         trees = model.seeds
     encoded = [problem.encode_tree(tree) for tree in trees]
@@ -75,6 +91,7 @@ def make_search(model: Any) -> Any:
         mutations=model.mutations,
         recombination=model.recombination,
         polish=model.polish,
+        restart=model.restart,
         islands=model.islands,
         n_jobs=model.n_jobs,
         checkpoint=model.checkpoint,
