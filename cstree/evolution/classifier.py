@@ -89,8 +89,8 @@ class ParetoTreeClassifier(TreeClassifier):
         Probability that a clone is polished instead of mutated: a part of it rebuilt from optimal
         subtrees of depth two or three. False, with ``seeds=None``, is the published algorithm.
     restart : int or None, default=20
-        Generations without change after which NNIA begins anew with random trees, and when these are stuck too,
-        goes on from the best of all found; None: never.
+        Generations without change after which NNIA begins anew with random trees, and when these are stuck
+        too, goes on from the best of all found; None: never.
     islands : int, default=1
         Populations that search apart and share their fronts now and then.
     n_jobs : int or None, default=None
@@ -99,9 +99,9 @@ class ParetoTreeClassifier(TreeClassifier):
         File that keeps the state of the search; where it exists, the search goes on from it. A run that
         was killed and resumed ends with the same front as one that was not.
     seeds : "greedy", "exact", None or sequence of Tree, default="greedy"
-        Trees to start from: grown greedily by several criteria; these and the complete front of the deepest trees
-        for which that takes seconds (depth three at most); none; or trees of an earlier front on the same
-        features. The rest of the first population is random.
+        Trees to start from: grown greedily by several criteria; these and the complete front of the deepest
+        trees for which that takes seconds (depth three at most); none; or trees of an earlier front on the
+        same features. The rest of the first population is random.
     categorical_features : "from_dtype", None, or list, default="from_dtype"
         Which columns are categorical: by dtype, none, or the listed names or positions.
     callback : callable or None, default=None

@@ -32,7 +32,7 @@ def path_bound(max_test_cost: Any) -> float:
         return float("inf")
     if isinstance(max_test_cost, bool) or not isinstance(max_test_cost, Real):
         raise TypeError(f"max_test_cost must be a number or None, got {max_test_cost!r}.")
-    if not max_test_cost >= 0:
+    if not float(max_test_cost) >= 0:
         raise ValueError(f"max_test_cost must not be negative, got {max_test_cost}.")
     return float(max_test_cost)
 

@@ -108,8 +108,8 @@ class ExactSearch:
         SearchInterrupted
             On Ctrl-C; its ``front`` holds what was found.
         ValueError
-            The limit on leaves could bind, paths have a bound, a feature has too many subsets, or a parameter is
-            out of range.
+            The limit on leaves could bind, paths have a bound, a feature has too many subsets, or a parameter
+            is out of range.
         """
         self._validate(problem)
         run = _Run(self, problem)
@@ -129,8 +129,8 @@ class ExactSearch:
             raise ValueError(f"subset_limit must be at least 1, got {self.subset_limit}.")
         if np.isfinite(problem.max_test_cost):
             raise ValueError(
-                "the exact search can't heed max_test_cost; leave it out and drop the trees of the front whose "
-                "paths cost too much, or search with NNIA."
+                "the exact search can't heed max_test_cost; leave it out and drop the trees of the front "
+                "whose paths cost too much, or search with NNIA."
             )
         most = min(2 ** min(problem.max_depth, 30), problem.dataset.n_samples // max(problem.min_support, 1))
         if problem.max_leaf_nodes < most:
