@@ -7,11 +7,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments.kinds import Pages, find_kind
 from experiments.records import Records, pack
-from experiments.report import write_report, write_roots
+from experiments.report import write_roots
 from experiments.roots import root_of
-from experiments.runner import load_tables, run_study
+from experiments.runner import run_study
 from experiments.study import Study, read_study
+from experiments.trees import load_tables
 
 __all__ = ["main"]
 
@@ -44,6 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--out", type=Path, help="results, .jsonl or .jsonl.gz")
     report.add_argument("--markdown", type=Path, help="file whose part between the marks is replaced")
     report.add_argument("--csv", type=Path, help="file for the means by set and method")
+    report.add_argument("--figures", type=Path, help="folder for figures, in studies that have some")
     report.set_defaults(command=_report)
     roots = commands.add_parser("roots", help="what SECSDT_MC sees at the root of each set")
     roots.add_argument("study", type=Path)
@@ -77,7 +80,8 @@ def _report(options: argparse.Namespace) -> int:
         out = out.with_name(out.name + ".gz")
     if not out.exists():
         raise ValueError(f"there are no results at {out}; run the study first")
-    text = write_report(study, Records(out), markdown=options.markdown, csv=options.csv)
+    pages = Pages(options.markdown, options.csv, options.figures)
+    text = find_kind(study.kind).report(study, Records(out), pages)
     if options.markdown is None:
         print(text)
     return 0
@@ -85,6 +89,8 @@ def _report(options: argparse.Namespace) -> int:
 
 def _roots(options: argparse.Namespace) -> int:
     study = read_study(options.study)
+    if study.kind != "trees":
+        raise ValueError(f"{options.study.name} is no study of trees: it has no roots")
     roots = {table.name: root_of(table) for table in load_tables(study, options.data)}
     text = write_roots(study, roots, options.markdown)
     if options.markdown is None:

@@ -10,11 +10,22 @@ from typing import Any
 import pandas as pd
 
 from cstree._io import write_text
+from experiments.kinds import Pages, find_kind
 from experiments.records import Records
 from experiments.statistics import friedman, holm, mean_ranks, resampled_t, wilcoxon
 from experiments.study import Study
 
-__all__ = ["marks", "means", "percent_of_standard", "write_report", "write_roots"]
+__all__ = [
+    "finished_repeats",
+    "markdown_table",
+    "marks",
+    "means",
+    "percent_of_standard",
+    "publish",
+    "put_between",
+    "write_report",
+    "write_roots",
+]
 
 # Two methods differ on a set when the corrected resampled t-test says so at this level.
 LEVEL = 0.05
@@ -73,7 +84,10 @@ def write_roots(study: Study, roots: Mapping[str, Mapping[str, Any]], markdown: 
         ]
         for name, root in roots.items()
     ]
-    text = _table(["set", "alpha", "chosen test", "its price", "it pays", "splits that pay"], rows) + "\n"
+    text = (
+        markdown_table(["set", "alpha", "chosen test", "its price", "it pays", "splits that pay"], rows)
+        + "\n"
+    )
     if markdown is not None:
         put_between(markdown, *marks(f"{study.name} roots"), text)
     return text
@@ -88,10 +102,21 @@ def put_between(page: Path, begin: str, end: str, text: str) -> None:
     write_text(page, f"{head}{begin}\n\n{text}\n{end}{rest.split(end)[1]}")
 
 
-def percent_of_standard(study: Study, records: Records) -> tuple[pd.DataFrame, int]:
-    """One row per cell with costs in per cent of the set's standard cost, and the number of repeats.
+def publish(study: Study, text: str, frame: pd.DataFrame, pages: Pages) -> str:
+    """Write the table to read by machine, and the text into the page; the text is returned."""
+    if pages.csv is not None:
+        buffer = io.StringIO()
+        frame.to_csv(buffer, lineterminator="\n")
+        write_text(pages.csv, buffer.getvalue())
+    if pages.markdown is not None:
+        put_between(pages.markdown, *marks(study.name), text)
+    return text
 
-    Only repeats count of which every cell of the study's sets (those that have results) is finished.
+
+def finished_repeats(study: Study, records: Records) -> pd.DataFrame:
+    """One row per cell of the study's sets and methods; repeats that every set has finished.
+
+    A set is finished without methods that cannot be run on it.
     """
     names = [method.name for method in study.methods]
     sets = [name for name in study.sets if name in records.sets]
@@ -101,19 +126,31 @@ def percent_of_standard(study: Study, records: Records) -> tuple[pd.DataFrame, i
     cells = cells[cells["set"].isin(sets) & cells["method"].isin(names)].drop_duplicates(
         ["set", "repeat", "fold", "method"]
     )
-    whole = len(sets) * len(names) * study.settings.folds
+    applies = find_kind(study.kind).applies
+    whole = study.settings.folds * sum(
+        applies(method, records.sets[name]) for method in study.methods for name in sets
+    )
     count = cells.groupby("repeat").size()
     finished = count.index[count == whole]
     if len(finished) == 0:
         raise ValueError("no repeat is finished for all sets and methods yet")
     cells = cells[cells["repeat"].isin(finished)].copy()
-    standard = cells["set"].map({name: line["standard"] for name, line in records.sets.items()})
+    cells["set"] = pd.Categorical(cells["set"], sets, ordered=True)
+    cells["method"] = pd.Categorical(cells["method"], names, ordered=True)
+    return cells
+
+
+def percent_of_standard(study: Study, records: Records) -> tuple[pd.DataFrame, int]:
+    """One row per cell with costs in per cent of the set's standard cost, and the number of repeats.
+
+    Only repeats count of which every cell of the study's sets (those that have results) is finished.
+    """
+    cells = finished_repeats(study, records)
+    standard = cells["set"].map({name: line["standard"] for name, line in records.sets.items()}).astype(float)
     cells["error_percent"] = 100 * cells["misclassification"] / standard
     cells["test_percent"] = 100 * cells["test_cost"] / standard
     cells["total_percent"] = cells["error_percent"] + cells["test_percent"]
-    cells["set"] = pd.Categorical(cells["set"], sets, ordered=True)
-    cells["method"] = pd.Categorical(cells["method"], names, ordered=True)
-    return cells, len(finished)
+    return cells, cells["repeat"].nunique()
 
 
 def means(cells: pd.DataFrame) -> pd.DataFrame:
@@ -183,7 +220,9 @@ def _summary(study: Study, cells: pd.DataFrame, table: pd.DataFrame, ranks: pd.S
         )
     head = ["method", "mean rank", "total %", "errors %", "tests %", "accuracy", "leaves", "single leaf, %"]
     reference = study.reference
-    return _table([*head, "seconds", f"{reference} better/same/worse", f"p against {reference}"], rows)
+    return markdown_table(
+        [*head, "seconds", f"{reference} better/same/worse", f"p against {reference}"], rows
+    )
 
 
 def _record(study: Study, cells: pd.DataFrame, name: str) -> str:
@@ -212,7 +251,7 @@ def _by_set(values: pd.DataFrame, *, bold: bool = True) -> str:
         shown = [f"{value:.1f}" for value in row]
         columns.append([f"**{text}**" if bold and text == least else text for text in shown])
     rows = [[name, *cells] for name, cells in zip(values.columns, zip(*columns, strict=True), strict=True)]
-    return _table(["method", *map(str, values.index)], rows)
+    return markdown_table(["method", *map(str, values.index)], rows)
 
 
 def _sets(study: Study, records: Records) -> str:
@@ -225,10 +264,11 @@ def _sets(study: Study, records: Records) -> str:
         train = line["rows"] - -(-line["rows"] // folds)
         shown = f"{train}" if limit is None or train <= limit else f"{limit}, drawn from {train}"
         rows.append([name, line["rows"], shown, line["features"], line["classes"], f"{line['standard']:.2f}"])
-    return _table(["set", "cases", "training cases", "features", "classes", "standard cost"], rows)
+    return markdown_table(["set", "cases", "training cases", "features", "classes", "standard cost"], rows)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Table in Markdown; the first column to the left, the others to the right."""
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "\n".join(
         "| " + " | ".join(str(cell).replace("~", "\\~") for cell in line) + " |" for line in lines

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from experiments.cell import make_fold, run_method
+from experiments.kinds import find_kind
 from experiments.records import Records
-from experiments.study import Method, Settings, Study
-from experiments.tables import DataAbsentError, Table, load_table, standard_cost
+from experiments.study import Study
 
-__all__ = ["load_tables", "run_study"]
+__all__ = ["run_study"]
 
-Job = tuple[Table, Settings, int, int, tuple[Method, ...]]
+# Name of the kind, set, settings, repeat, fold, methods.
+Job = tuple[str, Any, Any, int, int, tuple[Any, ...]]
 
 
 def run_study(
@@ -44,12 +44,13 @@ def run_study(
     """
     records = Records(out)
     records.open_for(study.settings.to_dict())
-    tables = load_tables(study, data)
-    for table in tables:
-        if table.name not in records.sets:
-            records.append([_describe(table)])
+    kind = find_kind(study.kind)
+    sets = kind.load(study, data)
+    for one in sets:
+        if one.name not in records.sets:
+            records.append([kind.describe(one)])
     begin = time.monotonic()
-    todo = _within(_jobs(study, tables, records), begin, limit_seconds)
+    todo = _within(_jobs(study, sets, records), begin, limit_seconds)
     n = 0
     for lines in _results(todo, jobs):
         records.append(lines)
@@ -59,35 +60,20 @@ def run_study(
     return n
 
 
-def load_tables(study: Study, data: Path) -> list[Table]:
-    """Tables of a study; stderr names those that are skipped because a file is absent."""
-    tables = []
-    for name in study.sets:
-        try:
-            tables.append(load_table(name, study.sets_file, study.settings.level, data))
-        except DataAbsentError as error:
-            print(f"skipped {name}: {error} is not there; say where with --data", file=sys.stderr)
-    return tables
-
-
-def _describe(table: Table) -> dict[str, Any]:
-    return {
-        "set": table.name,
-        "rows": len(table.y),
-        "features": table.X.shape[1],
-        "classes": table.costs.n_classes,
-        "standard": round(standard_cost(table), 6),
-    }
-
-
-def _jobs(study: Study, tables: list[Table], records: Records) -> Iterator[Job]:
+def _jobs(study: Study, sets: Sequence[Any], records: Records) -> Iterator[Job]:
     done = records.done
+    applies = find_kind(study.kind).applies
     for repeat in range(study.repeats):
-        for table in tables:
+        for one in sets:
             for fold in range(study.settings.folds):
-                missing = tuple(m for m in study.methods if (table.name, repeat, fold, m.name) not in done)
+                missing = tuple(
+                    method
+                    for method in study.methods
+                    if (one.name, repeat, fold, method.name) not in done
+                    and applies(method, records.sets[one.name])
+                )
                 if missing:
-                    yield table, study.settings, repeat, fold, missing
+                    yield study.kind, one, study.settings, repeat, fold, missing
 
 
 def _within(jobs: Iterator[Job], begin: float, limit: float | None) -> Iterator[Job]:
@@ -99,12 +85,11 @@ def _within(jobs: Iterator[Job], begin: float, limit: float | None) -> Iterator[
 
 
 def _run(job: Job) -> list[dict[str, Any]]:
-    table, settings, repeat, number, methods = job
-    fold = make_fold(table, settings, repeat, number)
+    kind, one, settings, repeat, fold, methods = job
+    results = find_kind(kind).run_fold(one, settings, repeat, fold, methods)
     return [
-        {"set": table.name, "repeat": repeat, "fold": number, "method": method.name}
-        | run_method(method, fold, settings)
-        for method in methods
+        {"set": one.name, "repeat": repeat, "fold": fold, "method": method.name} | result
+        for method, result in zip(methods, results, strict=True)
     ]
 
 

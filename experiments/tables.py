@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from cstree.costs.bound import BoundCosts
 from cstree.costs.model import CostModel, FeatureTest
 from cstree.datasets import load_bupa, load_heart, load_hepatitis, load_pima
 
-__all__ = ["DataAbsentError", "Table", "load_table", "standard_cost"]
+__all__ = ["DataAbsentError", "Table", "load_table", "read_table", "standard_cost"]
 
 _BUNDLED: dict[str, Any] = {
     "heart": load_heart,
@@ -42,12 +42,15 @@ class Table:
     y : ndarray of shape (n,), int32
     costs : BoundCosts
         Bound to the columns and classes of the table.
+    model : CostModel
+        The same costs, for estimators; labels of classes are those of ``costs``.
     """
 
     name: str
     X: pd.DataFrame
     y: NDArray[np.int32]
     costs: BoundCosts
+    model: CostModel
 
 
 def standard_cost(table: Table) -> float:
@@ -100,7 +103,7 @@ def load_table(name: str, sets_file: Path, level: str, data: Path) -> Table:
         bunch = _BUNDLED[entry["bundled"]](level)
         return _table(name, bunch.data, bunch.target, bunch.costs, list(bunch.target_names))
     meta = _read_toml(data / f"{entry['table']}.toml")
-    X, target = _read_csv(data / f"{entry['table']}.csv", meta, entry.get("leave_out", []))
+    X, target = read_table(entry["table"], data, entry.get("leave_out", []))
     if "prices" in entry:
         prices = _read_toml(data / entry["prices"])
         X, costs = _with_prices_of(prices, entry, X, level)
@@ -114,7 +117,8 @@ def _table(name: str, X: pd.DataFrame, target: pd.Series, costs: CostModel, clas
     y = pd.Index(classes).get_indexer(pd.Index(target))
     if (y < 0).any():
         raise ValueError(f"set {name!r}: the class {target[y < 0].iloc[0]!r} is not among {classes}")
-    return Table(name, X.reset_index(drop=True), y.astype(np.int32), costs.bind(list(X.columns), classes))
+    bound = costs.bind(list(X.columns), classes)
+    return Table(name, X.reset_index(drop=True), y.astype(np.int32), bound, costs)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -123,10 +127,33 @@ def _read_toml(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def _read_csv(path: Path, meta: Mapping[str, Any], leave_out: list[str]) -> tuple[pd.DataFrame, pd.Series]:
-    """Read features and labels; categories and labels are text."""
+def read_table(table: str, data: Path, leave_out: Sequence[str] = ()) -> tuple[pd.DataFrame, pd.Series]:
+    """Read features and labels of a table of the data folder; categories and labels are text.
+
+    Parameters
+    ----------
+    table : str
+        Reads ``table.toml``, and ``table.csv`` or ``table.csv.gz``.
+    data : path
+    leave_out : sequence of str
+        Labels whose cases are left out.
+
+    Returns
+    -------
+    X : DataFrame
+    labels : Series
+
+    Raises
+    ------
+    DataAbsentError
+        A file is not there.
+    """
+    meta = _read_toml(data / f"{table}.toml")
+    path = data / f"{table}.csv"
     if not path.is_file():
-        raise DataAbsentError(str(path))
+        path = path.with_name(path.name + ".gz")
+    if not path.is_file():
+        raise DataAbsentError(str(path.with_suffix("")))
     text: dict[str, Any] = dict.fromkeys([*meta["categorical"], meta["target"]], "str")
     frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values=[""])
     frame = frame[~frame[meta["target"]].isin(leave_out)]
