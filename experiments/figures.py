@@ -66,7 +66,7 @@ def draw(pages: Pages, name: str, panels: Sequence[Panel], *, columns: int) -> N
     legend_rows = -(-len(names) // (2 if columns == 1 else 3))
     height = 2.4 * rows + 0.25 * legend_rows + 0.2
     with mpl.rc_context({"svg.hashsalt": name, "svg.fonttype": "none", "font.size": 8}):
-        figure = Figure(figsize=(min(3.6, 10.4 / columns) * columns, height), layout="constrained")
+        figure = Figure(figsize=(max(min(3.6, 10.4 / columns) * columns, 4.6), height), layout="constrained")
         canvas = FigureCanvasSVG(figure)
         for place, panel in enumerate(panels):
             _fill(figure.add_subplot(rows, columns, place + 1), panel, names)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -39,10 +41,19 @@ def summary(study: Study, records: Records) -> pd.DataFrame:
     wide = cells.astype({"set": str, "method": str}).pivot(
         index=["set", "repeat", "fold"], columns="method", values="committee"
     )
-    same = wide.eq(wide[study.reference], axis=0).groupby("set").mean()
+    full_of = {method.name: _full(study, method) for method in study.methods}
+    same = wide.eq(wide[[full_of[name] for name in wide.columns]].to_numpy()).groupby("set").mean()
     table["same"] = [same.loc[name, method] for name, method in table.index]
     table["size"] = [records.sets[name]["size"] for name, _ in table.index]
     return table
+
+
+def _full(study: Study, method: Any) -> str:
+    """Name of the method that solves every candidate and selects as this one does."""
+    for other in study.methods:
+        if other.search == "exhaustive" and other.select == method.select:
+            return str(other.name)
+    return study.reference
 
 
 def report(study: Study, records: Records, pages: Pages) -> str:
@@ -51,8 +62,10 @@ def report(study: Study, records: Records, pages: Pages) -> str:
     ratios = ", ".join(f"{p}:{n}" for p, n in study.settings.ratios)
     repeats = finished_repeats(study, records)["repeat"].nunique()
     text = (
-        f"Drawings of the data: {repeats}; {study.settings.rounds} rounds; C_P:C_N {ratios}. Shares and "
-        f'"same committee" are beside "{study.reference}".\n\n{_markdown(table)}\n'
+        f"Drawings of the data: {repeats}; {study.settings.rounds} rounds; C_P:C_N {ratios}. Shares are of "
+        f'"{study.reference}"; the committee is compared with that of all roots and the same selection.\n\n'
+        f"{_markdown(table)}\n\n### Time of the search by ratio of costs, in % of {study.reference}\n\n"
+        f"{_by_ratio(study, records)}\n"
     )
     if pages.figures is not None:
         _draw(study, table, pages)
@@ -78,6 +91,17 @@ def _markdown(table: pd.DataFrame) -> str:
     head = ["search", "pool", "contributing", "roots by round", "roots avoided, %", "search, ms by round"]
     more = ["search, % of all", "fit, ms by round", "fit, % of all", "same committee, %"]
     return markdown_table([*head, *more], rows)
+
+
+def _by_ratio(study: Study, records: Records) -> str:
+    """Time of each search beside the reference, for each ratio."""
+    cells = finished_repeats(study, records)
+    seconds = cells.groupby(["method", "set", "fold"], observed=True)["search_seconds"].sum().unstack("fold")
+    rows = []
+    for (method, name), own in seconds.iterrows():
+        share = 100 * own / seconds.loc[(study.reference, name)]
+        rows.append([method, name, *(f"{value:.2f}" for value in share)])
+    return markdown_table(["search", "pool", *(f"{p}:{n}" for p, n in study.settings.ratios)], rows)
 
 
 def _draw(study: Study, table: pd.DataFrame, pages: Pages) -> None:
