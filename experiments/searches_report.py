@@ -57,7 +57,7 @@ def _full(study: Study, method: Any) -> str:
 
 
 def report(study: Study, records: Records, pages: Pages) -> str:
-    """Write the table, and draw roots and time against the size if there is a folder for figures."""
+    """Write the table, and draw roots and time against the size if there are pools enough and a folder."""
     table = summary(study, records)
     ratios = ", ".join(f"{p}:{n}" for p, n in study.settings.ratios)
     repeats = finished_repeats(study, records)["repeat"].nunique()
@@ -67,7 +67,7 @@ def report(study: Study, records: Records, pages: Pages) -> str:
         f"{_markdown(table)}\n\n### Time of the search by ratio of costs, in % of {study.reference}\n\n"
         f"{_by_ratio(study, records)}\n"
     )
-    if pages.figures is not None:
+    if pages.figures is not None and len(table.index.unique("set")) > 2:
         _draw(study, table, pages)
     return publish(study, text, table.round(6), pages)
 

@@ -1,0 +1,48 @@
+"""Tables and a figure of the studies of committees."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from experiments.kinds import Pages
+from experiments.records import Records
+from experiments.report import markdown_table, means, percent_of_standard, publish, write_report
+from experiments.study import Study
+
+__all__ = ["partial", "report"]
+
+
+def partial(study: Study, records: Records) -> pd.DataFrame:
+    """Test cost, in % of the standard cost, if all members are asked and if asking ends when the vote is decided."""
+    cells, _ = percent_of_standard(study, records)
+    share = cells["test_percent"].where(cells["test_cost"] > 0) / cells["test_cost"].where(
+        cells["test_cost"] > 0
+    )
+    cells["partial_percent"] = (cells["partial_test_cost"] * share).fillna(0.0)
+    own = cells.groupby(["set", "method"], observed=True)[
+        ["error_percent", "test_percent", "partial_percent", "members"]
+    ].mean()
+    table = own.groupby("method", observed=True).mean()
+    table["total_percent"] = table["error_percent"] + table["test_percent"]
+    table["partial_total_percent"] = table["error_percent"] + table["partial_percent"]
+    return table
+
+
+def report(study: Study, records: Records, pages: Pages) -> str:
+    """Write the tables of single trees, and one of what is saved by asking members one by one."""
+    table = partial(study, records)
+    rows = [
+        [
+            name,
+            f"{own['members']:.1f}",
+            f"{own['test_percent']:.2f}",
+            f"{own['partial_percent']:.2f}",
+            f"{own['total_percent']:.2f}",
+            f"{own['partial_total_percent']:.2f}",
+        ]
+        for name, own in table.iterrows()
+    ]
+    head = ["method", "trees", "tests %, all asked", "tests %, until decided", "total %, all asked"]
+    asked = markdown_table([*head, "total %, until decided"], rows)
+    text = write_report(study, records) + f"\n### Asking members until the vote is decided\n\n{asked}\n"
+    return publish(study, text, means(percent_of_standard(study, records)[0]).round(5), pages)
