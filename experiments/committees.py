@@ -1,8 +1,7 @@
-"""Studies of committees of trees beside single ones: what do they cost, when every test that a member asks is paid?"""
+"""Studies of committees of trees beside single ones, when every test that a member asks is paid."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -47,7 +46,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Method:
-    """A learner from ``LEARNERS``, and whether its trees know what mistakes cost."""
+    """A learner from ``LEARNERS``."""
 
     name: str
     learner: str
@@ -84,13 +83,11 @@ def _blind_metacost(table: Table, depth: int, settings: Settings, seed: int) -> 
 
 
 def _pareto(table: Table, depth: int, settings: Settings, seed: int) -> Any:
-    depths = [own for own in settings.depths if own <= 3]
-    return ParetoTreeClassifier(
-        table.model, search="exact", max_depth=depths, max_bins=12, validation=settings.inner_folds
-    )
+    folds = settings.inner_folds
+    return _front(table, 3, seed).set_params(validation=folds)
 
 
-def _front(table: Table, depth: int, settings: Settings, seed: int) -> Any:
+def _front(table: Table, depth: int, seed: int) -> ParetoTreeClassifier:
     return ParetoTreeClassifier(table.model, max_depth=depth, max_bins=16, generations=40, random_state=seed)
 
 
@@ -108,7 +105,7 @@ class _FrontBoosting:
 
 def _boosted_front(table: Table, depth: int, settings: Settings, seed: int) -> Any:
     boosting = AdaBoostDBClassifier(table.model, n_estimators=settings.members, random_state=seed)
-    return _FrontBoosting(_front(table, depth, settings, seed), boosting)
+    return _FrontBoosting(_front(table, depth, seed), boosting)
 
 
 LEARNERS: dict[str, Callable[[Table, int, Settings, int], Any]] = {

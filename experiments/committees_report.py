@@ -1,4 +1,4 @@
-"""Tables and a figure of the studies of committees."""
+"""Tables of the studies of committees."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ __all__ = ["partial", "report"]
 
 
 def partial(study: Study, records: Records) -> pd.DataFrame:
-    """Test cost, in % of the standard cost, if all members are asked and if asking ends when the vote is decided."""
+    """Costs in % of the standard cost, all members asked and only until the vote is decided."""
     cells, _ = percent_of_standard(study, records)
-    share = cells["test_percent"].where(cells["test_cost"] > 0) / cells["test_cost"].where(
-        cells["test_cost"] > 0
-    )
-    cells["partial_percent"] = (cells["partial_test_cost"] * share).fillna(0.0)
+    standard = [records.sets[name]["standard"] for name in cells["set"]]
+    cells["partial_percent"] = 100 * cells["partial_test_cost"] / standard
     own = cells.groupby(["set", "method"], observed=True)[
         ["error_percent", "test_percent", "partial_percent", "members"]
     ].mean()
