@@ -124,6 +124,8 @@ def _by_asymmetry(study: Study, series: dict[tuple[str, str], Series], sets: Seq
             rows.append([method, name, *(f"{value:.1f}" for value in nec), f"**{nec.mean():.2f}**"])
     if len(sets) > 1:
         for method in _methods(study, series, sets[0]):
+            if any((name, method) not in series for name in sets):
+                continue
             every = [series[name, method].measures["NEC"].mean(axis=0) for name in sets]
             nec = 100 * np.mean(every, axis=0)
             rows.append([method, "mean", *(f"{value:.1f}" for value in nec), f"**{nec.mean():.2f}**"])

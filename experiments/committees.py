@@ -147,11 +147,15 @@ def _read_method(plain: Mapping[str, Any]) -> Method:
 
 
 def _load(study: Study, data: Path) -> list[Table]:
-    return load_tables(study, data)
-
-
-def _applies(method: Method, line: dict[str, Any]) -> bool:
-    return line["classes"] == 2 or method.learner not in _TWO_CLASSES
+    tables = load_tables(study, data)
+    for method in study.methods:
+        for table in tables:
+            if method.learner in _TWO_CLASSES and table.costs.n_classes > 2:
+                raise ValueError(
+                    f"method {method.name!r} is for two classes, set {table.name!r} has "
+                    f"{table.costs.n_classes}: a study compares methods on the same sets"
+                )
+    return tables
 
 
 def _run_fold(
@@ -234,5 +238,4 @@ KIND = Kind(
     describe=describe,
     run_fold=_run_fold,
     report=report,
-    applies=_applies,
 )
