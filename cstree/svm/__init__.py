@@ -1,0 +1,6 @@
+"""Margin, kernel and neighbour classifiers that count costs."""
+
+from cstree.svm.kernel_logistic import CostKernelLogisticRegression
+from cstree.svm.neighbors import CostKNeighborsClassifier
+
+__all__ = ["CostKNeighborsClassifier", "CostKernelLogisticRegression"]
