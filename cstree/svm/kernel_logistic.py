@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.special import log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -20,6 +19,7 @@ from cstree.svm.cases import NumericCases, check_number, check_whole
 from cstree.svm.gram import Kernel
 from cstree.svm.multinomial import Multinomial
 from cstree.svm.posterior import PosteriorClassifier, read_priors
+from cstree.svm.whitening import whiten
 
 __all__ = ["CostKernelLogisticRegression"]
 
@@ -28,8 +28,6 @@ Floats = NDArray[np.float64]
 # More cases than this are described by their kernel values with some of them (Nystroem).
 _EXACT = 3000
 _LANDMARKS = 1000
-# Directions of the kernel's space that are this much shorter than the longest are left out.
-_RANK = 1e-10
 
 
 class CostKernelLogisticRegression(PosteriorClassifier):
@@ -302,15 +300,5 @@ def _whitened(kernel: Kernel, cases: NumericCases, columns: NDArray[np.intp]) ->
         basis = cases.X[columns]
         table = np.concatenate(list(kernel.blocks(cases.X, basis, columns)))
         core = table[columns]
-    if not np.isfinite(table).all():
-        raise ValueError("the kernel gave values that are not finite: scale X, for instance by StandardScaler.")
-    values, vectors = eigh(core)
-    if values[0] < -1e-6 * max(values[-1], 0.0) or values[-1] < 0:
-        raise ValueError(
-            "the kernel matrix is not positive semidefinite (an eigenvalue is "
-            f"{values[0]:.2g}, the greatest {values[-1]:.2g}): take another kernel."
-        )
-    kept = values > _RANK * values[-1]
-    root, vectors = np.sqrt(values[kept]), vectors[:, kept]
-    back = vectors / root
-    return (vectors * root if len(columns) == len(cases) else table @ back), back
+    Z, back = whiten(core)
+    return (Z if len(columns) == len(cases) else table @ back), back

@@ -128,9 +128,7 @@ class Multinomial:
             direction = flat.reshape(gradient.shape)
             U, b = direction[:-1] * self._scale[:, None], direction[-1] * self._bias_scale
             moved = self._Z @ U + b
-            return self._gather(
-                weight * p * (moved - (p * moved).sum(axis=1, keepdims=True)), U, b
-            ).ravel()
+            return self._gather(weight * p * (moved - (p * moved).sum(axis=1, keepdims=True)), U, b).ravel()
 
         diagonal = self._diagonal(weight * p * (1.0 - p))
         size = gradient.size
