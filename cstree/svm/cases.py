@@ -1,4 +1,4 @@
-"""What the kernel and neighbour classifiers share: tables of numbers, dense or sparse, and checked settings."""
+"""What kernel and neighbour classifiers share: tables of numbers, dense or sparse, and checked settings."""
 
 from __future__ import annotations
 

@@ -75,7 +75,10 @@ class Kernel:
 
     def blocks(self, X: Any, basis: Any, columns: NDArray[np.intp]) -> Iterator[NDArray[np.float64]]:
         """Kernel values with the basis, some rows at a time; of precomputed ones some columns."""
-        step = max(1, _CELLS // max(1, len(columns)))
+        if len(columns) == 0:
+            yield np.zeros((X.shape[0], 0))
+            return
+        step = max(1, _CELLS // len(columns))
         for start in range(0, X.shape[0], step):
             part = X[start : start + step]
             if self.kind == "precomputed":

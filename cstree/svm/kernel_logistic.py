@@ -1,4 +1,4 @@
-"""mcKLR: kernel logistic regression that is trained without costs and answers by the Bayes rule."""
+"""Kernel logistic regression, trained without costs, that answers by the Bayes rule: mcKLR."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class CostKernelLogisticRegression(PosteriorClassifier):
     degree : float, default=3
         Of the kernel ``"poly"``.
     gamma : {"scale", "auto"} or float, default="scale"
-        Of the kernels ``"rbf"`` and ``"poly"``: ``1 / (n_features * X.var())``, ``1 / n_features``, or a number.
+        Of the kernels ``"rbf"`` and ``"poly"``: ``1 / (n_features * X.var())``, ``1 / n_features``, or a
+        number.
     coef0 : float, default=0.0
         Of the kernel ``"poly"``.
     reference : label, optional
@@ -98,13 +99,16 @@ class CostKernelLogisticRegression(PosteriorClassifier):
 
     Notes
     -----
-    ``f_m(x) = sum_i A_im k(x_i, x) + b_m`` of least ``sum_i w_i (ln sum_m e^{f_m(x_i)} - f_{y_i}(x_i)) + 1 / (2
-    C) sum_m A_m' K A_m``; equations 16 to 22 of the paper, whose rule (15) is the Bayes rule. With
-    ``kernel="linear"`` it is scikit-learn's ``LogisticRegression(C=C)``. At the optimum ``A = C w (Y - P)``.
+    ``f_m(x) = sum_i A_im k(x_i, x) + b_m`` of least
 
-    With ``K = V S V'`` the search runs over ``U = S^{1/2} V' A`` (``Z = V S^{1/2}``, ``f = Z U + b``), scaled so
-    that curvatures are about alike: a few Newton steps by conjugate gradients. Time O(n_basis^3 + n n_basis
-    n_classes) per step, memory O(n n_basis).
+        ``sum_i w_i (ln sum_m e^{f_m(x_i)} - f_{y_i}(x_i)) + 1 / (2 C) sum_m A_m' K A_m``,
+
+    equations 16 to 22 of the paper, whose rule (15) is the Bayes rule. With ``kernel="linear"`` it is
+    scikit-learn's ``LogisticRegression(C=C)``. At the optimum ``A = C w (Y - P)``.
+
+    With ``K = V S V'`` the search runs over ``U = S^{1/2} V' A`` (``Z = V S^{1/2}``, ``f = Z U + b``), by a
+    few Newton steps with conjugate gradients. Time O(n_basis^3) once and O(n n_basis n_classes) per step of
+    conjugate gradients, memory O(n n_basis).
 
     References
     ----------
@@ -197,8 +201,8 @@ class CostKernelLogisticRegression(PosteriorClassifier):
         found = problem.minimize(tol, max_iter)
         if not found.converged:
             warnings.warn(
-                f"the search ended after {found.n_iter} Newton steps with a gradient of {found.gradient:.1e} per "
-                f"case, not {tol:.1e}: raise max_iter or tol, or lower C.",
+                f"the search ended after {found.n_iter} Newton steps with a gradient of {found.gradient:.1e} "
+                f"per case, not {tol:.1e}: raise max_iter or tol, or lower C.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

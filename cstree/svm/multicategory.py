@@ -13,8 +13,10 @@ __all__ = ["Multicategory", "Saddle"]
 
 Floats = NDArray[np.float64]
 
-# The proximal term is lightened by this factor after every step; a step that went astray takes twice as much back.
+# The proximal term is lightened by this factor after every step, until rounding would be felt; a step that
+# went astray takes twice as much back.
 _LIGHTER = 3.0
+_LIGHTEST = 1e4
 # Functions of a step are as exact as this share of what the conditions are missed by.
 _INEXACT = 0.3
 _NEWTON = 50
@@ -44,10 +46,10 @@ class Saddle:
 
 
 class Multicategory:
-    """Find ``U`` of least ``sum_ij B_ij (f_ij + t)_+ + 1/2 ||U||^2``, where ``f = Z U`` and ``t = 1 / (K - 1)``.
+    """Find ``U`` of least ``sum_ij B_ij (f_ij + t)_+ + 1/2 ||U||^2``, ``f = Z U`` and ``t = 1 / (K - 1)``.
 
-    Rows of ``U`` sum to 0. The dual is to maximise ``t sum_ij a_ij - 1/2 ||Z' v||^2`` over ``0 <= a <= B``, ``v``
-    being ``a`` less the mean of each row; at the optimum ``U = -Z' v``.
+    Rows of ``U`` sum to 0. The dual is to maximise ``t sum_ij a_ij - 1/2 ||Z' v||^2`` over ``0 <= a <= B``,
+    ``v`` being ``a`` less the mean of each row; at the optimum ``U = -Z' v``.
 
     Parameters
     ----------
@@ -57,10 +59,10 @@ class Multicategory:
 
     Notes
     -----
-    A step maximises the dual less ``||a - a_k||^2 / (2 s)``. Its own dual is smooth: a problem in ``U`` alone, in
-    which the hinge is rounded off over a width of ``B / s``, with ``a_{k+1} = clip(a_k + s (f + t), 0, B)``. Newton's
-    method solves it in a few steps, as most cases are flat there. While ``s`` grows, steps tend to the optimum
-    faster than linearly, however long and thin the kernel's space is; coordinate ascent stalls there.
+    A step maximises the dual less ``||a - a_k||^2 / (2 s)``. Its own dual is smooth: a problem in ``U``, in
+    which the hinge is rounded off over a width of ``B / s``, with ``a_{k+1} = clip(a_k + s (f + t), 0, B)``.
+    Newton's method solves it in a few steps, as most cases are flat there. While ``s`` grows, steps tend to
+    the optimum faster than linearly, however long and thin the kernel's space is; coordinate ascent stalls.
     """
 
     def __init__(self, Z: Floats, bound: Floats) -> None:
@@ -73,6 +75,7 @@ class Multicategory:
         best = self._state(np.zeros_like(self._bound), 0)
         U = np.zeros((self._Z.shape[1], self._bound.shape[1]))
         s, n_iter = float(self._bound.max()), 0
+        lightest = _LIGHTEST * s
         while best.violation > tol and n_iter < max_iter and s > 0:
             step = _ProximalStep(self, best.a, s)
             aim = max(_INEXACT * best.violation, 0.3 * tol)
@@ -80,7 +83,7 @@ class Multicategory:
             n_iter += steps
             found = self._state(step.variables(self._Z @ moved), n_iter)
             if found.violation < 2.0 * best.violation:
-                best, U, s = found, moved, s * _LIGHTER
+                best, U, s = found, moved, min(s * _LIGHTER, lightest)
             else:
                 s /= _LIGHTER**2
         return Saddle(best.a, best.F, best.violation, n_iter)
@@ -137,7 +140,7 @@ class _ProximalStep:
         return U, n_iter
 
     def _newton_step(self, gradient: Floats, curved: NDArray[np.bool_]) -> Floats:
-        """Solve ``(I + s P Z' diag(curved) Z) step = -gradient`` by conjugate gradients, ``P`` centring rows."""
+        """Solve ``(I + s P Z' diag(curved) Z) step = -gradient``, ``P`` centring rows."""
         share = curved.astype(np.float64)
         n_classes = share.shape[1]
 

@@ -1,4 +1,4 @@
-"""mcSVM: the multicategory support vector machine, with a cost for each pair of classes."""
+"""The multicategory support vector machine with a cost for each pair of classes: mcSVM."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _RANK = 1e-13
 class MulticlassCostSVC(NumericClassifier):
     """Multicategory support vector machine that counts costs (mcSVM).
 
-    One function for each class, all learnt at once. As the cases grow in number, the greatest of them tends to
-    the class of least expected cost.
+    One function for each class, all learnt at once. With more and more cases, the greatest of them tends to
+    be that of the class of least expected cost.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ class MulticlassCostSVC(NumericClassifier):
     degree : float, default=3
         Of the kernel ``"poly"``.
     gamma : {"scale", "auto"} or float, default="scale"
-        Of the kernels ``"rbf"`` and ``"poly"``: ``1 / (n_features * X.var())``, ``1 / n_features``, or a number.
+        Of the kernels ``"rbf"`` and ``"poly"``: ``1 / (n_features * X.var())``, ``1 / n_features``, or a
+        number.
     coef0 : float, default=0.0
         Of the kernel ``"poly"``.
     intercept_scaling : float, default=1.0
@@ -88,12 +89,12 @@ class MulticlassCostSVC(NumericClassifier):
         ``2 C sum_i w_i sum_j R[y_i, j] (f_j(x_i) + 1 / (K - 1))_+ + 1/2 sum_j (||h_j||^2 + b_j^2 / B^2)``,
 
     where ``R`` is the cost matrix less the least of each row, its entries off the diagonal 1 on average. This
-    is the machine of Lee, Lin and Wahba with ``lambda = 1 / (2 C sum w)``. The answer is the greatest of ``f_j``.
+    is the machine of Lee, Lin and Wahba with ``lambda = 1 / (2 C sum w)``. The greatest ``f_j`` wins.
 
-    The search runs in the coordinates ``Z`` of the kernel's space (``K + B^2 = Z Z'``) by the proximal method of
-    multipliers with Newton's steps: hard problems (a linear kernel, a great ``C``) take hardly longer than easy
-    ones. Time O(n^3) once and O(n^2 n_classes) per step of conjugate gradients, memory O(n^2): for tens of
-    thousands of cases, put scikit-learn's ``Nystroem`` before a linear machine.
+    The search runs in the coordinates ``Z`` of the kernel's space (``K + B^2 = Z Z'``) by the proximal method
+    of multipliers with Newton's steps: hard problems (a linear kernel, a great ``C``) take hardly longer than
+    easy ones. Time O(n^3) once and O(n^2 n_classes) per step of conjugate gradients, memory O(n^2): for tens
+    of thousands of cases, put scikit-learn's ``Nystroem`` before a linear machine.
 
     References
     ----------
@@ -183,9 +184,9 @@ class MulticlassCostSVC(NumericClassifier):
         found = problem.solve(tol, max_iter)
         if found.violation > tol:
             warnings.warn(
-                f"the search ended after {found.n_iter} Newton steps, when the functions missed the conditions "
-                f"of the optimum by {found.violation:.1e}, not {tol:.1e}: raise max_iter or tol, scale X, or "
-                "lower C.",
+                f"the search ended after {found.n_iter} Newton steps, when the functions missed the "
+                f"conditions of the optimum by {found.violation:.1e}, not {tol:.1e}: raise max_iter or tol, "
+                "scale X, or lower C.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -243,9 +244,9 @@ class MulticlassCostSVC(NumericClassifier):
 
 
 def _prices(matrix: Floats, cases: NumericCases) -> Floats:
-    """What each answer costs each case more than the cheapest; off the diagonal of the matrix 1 on average.
+    """List what each answer costs each case more than the cheapest.
 
-    With costs by case, the average runs over these.
+    Off the diagonal of the matrix this is 1 on average; with costs by case, the average runs over these.
     """
     n_classes = len(matrix)
     if cases.example_cost is None:

@@ -1,4 +1,4 @@
-"""mckNN: nearest neighbours as evidence, weighed by the Bayes rule."""
+"""Nearest neighbours as evidence, weighed by the Bayes rule: mckNN."""
 
 from __future__ import annotations
 
@@ -100,10 +100,13 @@ class CostKNeighborsClassifier(PosteriorClassifier):
     >>> from cstree import CostModel
     >>> from cstree.svm import CostKNeighborsClassifier
     >>> X = np.array([[0.0], [1.0], [2.0], [3.5], [5.0], [6.2], [7.0], [8.5]])
-    >>> y = ["in", "in", "in", "out", "in", "out", "out", "out"]
+    >>> y = ["in", "in", "in", "in", "out", "in", "out", "out"]
     >>> model = CostKNeighborsClassifier(n_neighbors=3).fit(X, y)
-    >>> model.neighbor_label_.round(2).tolist()  # of cases that are in, of those that are out
-    [[0.5, 0.5], [0.5, 0.5]]
+    >>> model.neighbor_label_.round(2).tolist()  # beside those that are in, beside those that are out
+    [[0.71, 0.29], [0.45, 0.55]]
+    >>> dear = CostModel({("out", "in"): 20, ("in", "out"): 1})
+    >>> model.predict([[6.0]]).tolist(), model.predict([[6.0]], costs=dear).tolist()
+    (['in'], ['out'])
     """
 
     def __init__(
