@@ -25,6 +25,9 @@ from cstree.persistence import load_model, save_model
 from cstree.sampling.proportionate import CostProportionateSampler
 from cstree.sampling.rebalance import RebalanceSampler
 from cstree.sampling.sizes import CostOverSampler, CostUnderSampler
+from cstree.svm.kernel_logistic import CostKernelLogisticRegression
+from cstree.svm.multiclass import MulticlassCostSVC
+from cstree.svm.neighbors import CostKNeighborsClassifier
 
 try:
     __version__ = version("cstree")
@@ -44,6 +47,8 @@ __all__ = [
     "CSB2Classifier",
     "CSOCClassifier",
     "CostBaggingClassifier",
+    "CostKNeighborsClassifier",
+    "CostKernelLogisticRegression",
     "CostModel",
     "CostOverSampler",
     "CostProportionateSampler",
@@ -55,6 +60,7 @@ __all__ = [
     "MetaCostClassifier",
     "MinimumCostClassifier",
     "MultiSubsetClassifier",
+    "MulticlassCostSVC",
     "OCSCAClassifier",
     "ParetoTreeClassifier",
     "RebalanceSampler",

@@ -105,7 +105,7 @@ class CostKNeighborsClassifier(PosteriorClassifier):
     >>> model.neighbor_label_.round(2).tolist()  # beside those that are in, beside those that are out
     [[0.71, 0.29], [0.45, 0.55]]
     >>> dear = CostModel({("out", "in"): 20, ("in", "out"): 1})
-    >>> model.predict([[6.0]]).tolist(), model.predict([[6.0]], costs=dear).tolist()
+    >>> model.predict([[4.0]]).tolist(), model.predict([[4.0]], costs=dear).tolist()
     (['in'], ['out'])
     """
 
