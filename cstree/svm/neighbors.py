@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from cstree.costs.model import CostModel
@@ -159,6 +158,8 @@ class CostKNeighborsClassifier(PosteriorClassifier):
         ValueError
             The data, the costs or a setting cannot be used.
         """
+        from sklearn.neighbors import NearestNeighbors  # on use: it takes a while to load
+
         k = check_whole(self.n_neighbors, "n_neighbors")
         check_choice(self.posterior, "posterior", ("likelihood", "fractions"))
         smoothing = check_number(self.smoothing, "smoothing", zero=True)
