@@ -87,8 +87,8 @@ def bayes_answer(proba: Sequence[float], matrix: Matrix) -> int:
 def pairwise_answer(duels: dict[tuple[int, int], tuple[float, float]], matrix: Matrix) -> int:
     """Winner of all duels; ``duels[i, j]`` holds the probabilities of ``i`` and ``j`` between the two.
 
-    Of two classes that may be mistaken for one another freely, the more probable one gets the vote. A tie goes
-    to the class whose answers would lose least money in its duels, then to the lower one.
+    Of two classes that may be mistaken for one another freely, the more probable one gets the vote. A tie
+    goes to the class whose answers would lose least money in its duels, then to the lower one.
     """
     n = len(matrix)
     votes, loss = [0] * n, [0.0] * n
