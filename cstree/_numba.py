@@ -29,6 +29,7 @@ __all__ = [
     "lean_kernel",
     "masked_sum",
     "popcount",
+    "summing_kernel",
     "trailing_zeros",
     "vector_kernel",
 ]
@@ -115,6 +116,15 @@ def inlined_kernel(function: _Function) -> _Function:
     compiled: _Function = numba.njit(
         forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_UNCOUNTED
     )(function)
+    return compiled
+
+
+def summing_kernel(function: _Function) -> _Function:
+    """Compile a lean kernel whose sums may be reordered, so that they fill vector registers.
+
+    The order depends on the processor, not on the data: the same row gives the same sum.
+    """
+    compiled: _Function = _compile_cached(function, **_UNCOUNTED, fastmath={"reassoc"})
     return compiled
 
 

@@ -85,13 +85,13 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
                 "give one label per case."
             )
         columns = self._columns(X, reset=True)
-        classes, index = _encode_labels(y)
+        classes, index = encode_labels(y)
         check_consistent_length(range(columns.n_samples), index)
-        model = _cost_model(self.costs)
+        model = cost_model(self.costs)
         weight = check_sample_weight(sample_weight, columns.n_samples)
         costs = model.bind(columns.names, classes.tolist())
-        rows_cost = _check_example_cost(example_cost, columns.n_samples, classes, model)
-        _check_magnitudes(weight, rows_cost, costs)
+        rows_cost = check_example_cost(example_cost, columns.n_samples, classes, model)
+        check_magnitudes(weight, rows_cost, costs)
         if weight is not None:
             kept = weight > 0
             if not kept.all():
@@ -122,7 +122,7 @@ def _rows(X: Any, columns: Columns, kept: NDArray[np.bool_]) -> Any:
     return table[kept]
 
 
-def _cost_model(costs: CostModel | None) -> CostModel:
+def cost_model(costs: CostModel | None) -> CostModel:
     if costs is None:
         return CostModel()
     if not isinstance(costs, CostModel):
@@ -133,7 +133,7 @@ def _cost_model(costs: CostModel | None) -> CostModel:
     return costs
 
 
-def _encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def encode_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Sorted classes and the class index of each case."""
     labels = column_or_1d(y, warn=True)
     if pd.api.types.is_extension_array_dtype(labels):
@@ -168,7 +168,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float6
     """
     if sample_weight is None:
         return None
-    weight = _numbers(sample_weight, "sample_weight")
+    weight = as_numbers(sample_weight, "sample_weight")
     if weight.ndim == 0:
         weight = np.full(n_samples, float(weight))
     if weight.ndim != 1:
@@ -188,7 +188,7 @@ def check_sample_weight(sample_weight: Any, n_samples: int) -> NDArray[np.float6
     return weight
 
 
-def _check_example_cost(
+def check_example_cost(
     example_cost: Any, n_samples: int, classes: NDArray[Any], model: CostModel
 ) -> NDArray[np.float64] | None:
     if example_cost is None:
@@ -196,7 +196,7 @@ def _check_example_cost(
     labels = classes.tolist()
     if isinstance(example_cost, pd.DataFrame) and set(example_cost.columns) == set(labels):
         example_cost = example_cost[labels]
-    costs = _numbers(example_cost, "example_cost")
+    costs = as_numbers(example_cost, "example_cost")
     known = None if model.classes is None else list(model.classes)
     if known is not None and costs.ndim == 2 and costs.shape[1] == len(known) != len(classes):
         costs = costs[:, [known.index(label) for label in labels]]
@@ -211,7 +211,7 @@ def _check_example_cost(
     return costs
 
 
-def _numbers(values: Any, name: str) -> NDArray[np.float64]:
+def as_numbers(values: Any, name: str) -> NDArray[np.float64]:
     """Read what should be numbers as an array."""
     try:
         array = np.asarray(values)
@@ -222,7 +222,7 @@ def _numbers(values: Any, name: str) -> NDArray[np.float64]:
         raise ValueError(f"{name} holds something that is not a number ({error}).") from error
 
 
-def _check_magnitudes(
+def check_magnitudes(
     weight: NDArray[np.float64] | None, example_cost: NDArray[np.float64] | None, costs: BoundCosts
 ) -> None:
     """Refuse numbers so far from 1 that sums and products of them would leave the range of floats."""

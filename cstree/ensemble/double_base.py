@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ __all__ = ["AdaBoostDBClassifier", "DoubleBaseBoosting"]
 Floats = NDArray[np.float64]
 
 
-class DoubleBaseBoosting(BoostingClassifier):
+class DoubleBaseBoosting(BoostingClassifier, ABC):
     """Rounds between two exponents, which AdaBoostDB and CS-AdaBoost share.
 
     The weights of a round, ``D(i)`` in proportion to ``C_y D_1(i) e^{-C_y y f(x_i)}``, sum to a over the
@@ -31,9 +32,9 @@ class DoubleBaseBoosting(BoostingClassifier):
 
     balanced: bool
 
+    @abstractmethod
     def _settings(self) -> dict[str, str]:
         """Return method, selection and solver of the search."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost weak learners.

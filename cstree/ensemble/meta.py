@@ -19,11 +19,11 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from cstree.base import (
     CostSensitiveClassifier,
-    _check_example_cost,
-    _check_magnitudes,
-    _cost_model,
-    _encode_labels,
+    check_example_cost,
+    check_magnitudes,
     check_sample_weight,
+    cost_model,
+    encode_labels,
 )
 from cstree.costs.bound import BoundCosts
 from cstree.costs.labels import listed
@@ -144,16 +144,16 @@ class CostMetaClassifier(CostSensitiveClassifier):
                 "give one label per case."
             )
         table, names = self._table(X, reset=True)
-        classes, index = _encode_labels(y)
+        classes, index = encode_labels(y)
         if known is not None:  # a learner trained elsewhere may know more classes
             own = _positions(classes, known, "y holds class {}, which the fitted learner does not know")
             index, classes = own.astype(np.int32)[index], known
         check_consistent_length(table, index)
-        model = _cost_model(self.costs)
+        model = cost_model(self.costs)
         weight = check_sample_weight(sample_weight, len(index))
-        rows_cost = _check_example_cost(example_cost, len(index), classes, model)
+        rows_cost = check_example_cost(example_cost, len(index), classes, model)
         costs = model.bind(names, classes.tolist())
-        _check_magnitudes(weight, rows_cost, costs)
+        check_magnitudes(weight, rows_cost, costs)
         self.classes_ = classes
         self.n_classes_ = len(classes)
         self.costs_: BoundCosts = costs

@@ -120,7 +120,7 @@ def _require_fitted(member: Any) -> None:
 def _front_members(front: Front[Any]) -> list[Any]:
     if not all(isinstance(tree, Tree) for tree in front):
         return pool_members(list(front))
-    evaluator = front._evaluator
+    evaluator = front.evaluator
     if not isinstance(evaluator, FrontEvaluator):
         raise ValueError(
             "the front of the pool does not know the features that its trees were made for: give the fitted "

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cstree.evolution.nnia import NNIA
+from cstree.evolution.progress import History
 from cstree.evolution.selection import parents_spea2, points_of, select_spea2
 from cstree.evolution.toolbox import Individual, TreeToolbox
 from cstree.pareto._kernels import crowding_distance, hypervolume_2d, nondominated
@@ -71,7 +72,7 @@ class _GeneticSearch:
     prune_by_cost: bool = True
     objectives: Sequence[str] = ("misclassification_cost", "test_cost")
     setup: Callable[[TreeToolbox], None] | None = None
-    history_: list[Progress] = field(default_factory=list, init=False, repr=False)
+    history_: History = field(default_factory=History, init=False, repr=False)
 
     name: ClassVar[str]
 
@@ -269,7 +270,7 @@ class Evolution:
         self.toolbox = toolbox
         self.rng = toolbox.rng
         self.archive = Archive(len(toolbox.objectives))
-        self.history: list[Progress] = []
+        self.history = History()
         self.generation = self.evaluations = self.last_change = 0
         self.seconds = 0.0
         both = toolbox.objectives == ("misclassification_cost", "test_cost")
@@ -343,7 +344,7 @@ class Evolution:
             self.seconds,
             self.settings.generations,
         )
-        self.history.append(progress)
+        self.history(progress)
         if callback is not None:
             callback(progress)
 

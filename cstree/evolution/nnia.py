@@ -15,6 +15,7 @@ from cstree.evolution._mutation_kernels import N_OPERATORS
 from cstree.evolution.checkpoint import Checkpoint
 from cstree.evolution.island import Island
 from cstree.evolution.population import Settings
+from cstree.evolution.progress import History
 from cstree.evolution.run import Limits, Run
 from cstree.pareto.front import Front
 from cstree.tree._bit_kernels import LEAVES, MISCLASSIFICATION, TEST_COST, WORST_TEST_COST
@@ -100,7 +101,7 @@ class NNIA:
     n_jobs: int | None = None
     checkpoint: str | Path | None = None
     checkpoint_seconds: float = 30.0
-    history_: list[Progress] = field(default_factory=list, init=False, repr=False)
+    history_: History = field(default_factory=History, init=False, repr=False)
 
     def run(
         self,

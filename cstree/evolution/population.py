@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cstree.tree._bit_kernels import GROUPED, WEIGHTED
 from cstree.tree.problem import TreeProblem
 from cstree.tree.search_arrays import SearchArrays
 
@@ -78,6 +79,8 @@ _PAIR_WORDS = 1e6
 _TRIPLE_WORDS = 1e7
 # A pair of tests takes at least the time of counting so many words.
 _LEAST_WORDS = 64
+# Adding up a figure of each of 64 cases takes so many times as long as counting them.
+_SUMMED_WORD = 16
 
 
 def make_fill_work(problem: TreeProblem) -> FillWork:
@@ -85,7 +88,7 @@ def make_fill_work(problem: TreeProblem) -> FillWork:
     n_tests, n_features, p = len(problem.candidates), len(problem.dataset.schema), problem.arrays
     n_words = p.bits.shape[1]
     shared, shared_start = _sharing_features(p)
-    words = max(n_words, _LEAST_WORDS)
+    words = max(n_words, _LEAST_WORDS) * _figures_of_a_word(problem)
     most_tests = min(n_tests, int(np.sqrt(2 * _PAIR_WORDS / words)) + 2)
     return FillWork(
         rows=np.zeros(n_tests, np.int64),
@@ -124,6 +127,14 @@ def make_fill_work(problem: TreeProblem) -> FillWork:
         most_tests=most_tests,
         most_tops=min(n_tests, int(_TRIPLE_WORDS / (n_tests**2 * words + 1))),
     )
+
+
+def _figures_of_a_word(problem: TreeProblem) -> int:
+    """How many times longer than counting the cases of a word it takes to sum their figures."""
+    kind = problem.arrays.kind
+    if kind == GROUPED:
+        return 1
+    return _SUMMED_WORD * (1 if kind == WEIGHTED else 1 + problem.dataset.n_classes)
 
 
 def _sharing_features(p: SearchArrays) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, overload
 
 import pandas as pd
 from tqdm.auto import tqdm
@@ -17,7 +17,7 @@ _COLUMNS = ("generation", "evaluations", "seconds", "front_size", "hypervolume")
 _MOST_REPORTS = 1000
 
 
-class History:
+class History(Sequence[Progress]):
     """Reports of one search; of long ones every second, fourth, ... report, and always the last.
 
     Parameters
@@ -44,6 +44,23 @@ class History:
                 self._kept.append(progress)
         self._seen += 1
 
+    @property
+    def reports(self) -> list[Progress]:
+        """Reports that are kept, in order."""
+        if self._last is None or self._kept[-1] is self._last:
+            return list(self._kept)
+        return [*self._kept, self._last]
+
+    def __len__(self) -> int:
+        return len(self.reports)
+
+    @overload
+    def __getitem__(self, index: int) -> Progress: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Progress]: ...
+    def __getitem__(self, index: int | slice) -> Progress | list[Progress]:
+        return self.reports[index]
+
     def to_frame(self) -> pd.DataFrame:
         """Table with a row per report, in order.
 
@@ -53,10 +70,7 @@ class History:
             Columns ``generation``, ``evaluations``, ``seconds``, ``front_size``, ``hypervolume``; see
             :class:`~cstree.tree.search.Progress`. Without rows if the search did not report.
         """
-        reports = list(self._kept)
-        if self._last is not None and reports[-1] is not self._last:
-            reports.append(self._last)
-        return pd.DataFrame([asdict(report) for report in reports], columns=list(_COLUMNS))
+        return pd.DataFrame([asdict(report) for report in self.reports], columns=list(_COLUMNS))
 
 
 class ProgressBar:

@@ -13,12 +13,12 @@ from cstree.evolution._kernels import DUPLICATES, EVALUATIONS, GENERATIONS, MERG
 from cstree.evolution.checkpoint import Checkpoint
 from cstree.evolution.island import Island, best_members
 from cstree.evolution.population import Settings
+from cstree.evolution.progress import History
 from cstree.pareto._kernels import hypervolume_2d
 from cstree.pareto.front import Front
-from cstree.tree._bit_kernels import LEAVES, MISCLASSIFICATION, TEST_COST, WORST_TEST_COST
-from cstree.tree.evaluation import evaluate, path_costs
+from cstree.tree._bit_kernels import MISCLASSIFICATION, TEST_COST
 from cstree.tree.problem import TreeProblem
-from cstree.tree.search import Progress, reference_point
+from cstree.tree.search import Progress, reference_point, tree_objectives
 from cstree.tree.tree import Tree
 
 __all__ = ["Limits", "Run"]
@@ -66,7 +66,7 @@ class Run:
         self.kinds = self.islands[0].objective_kind
         both = list(self.kinds) == [MISCLASSIFICATION, TEST_COST]
         self.reference = reference_point(problem) if both else None
-        self.history: list[Progress] = []
+        self.history = History()
         self.seconds = 0.0
 
     @property
@@ -135,12 +135,13 @@ class Run:
         return max(1, min(int(batch * allowed / max(seconds, 1e-6)), 2 * batch))
 
     def _start_with_a_leaf(self) -> None:
-        test, mask = np.array([-1], np.int32), np.zeros(1, np.uint64)
+        leaf = self.problem.tree(np.array([-1], np.int32), np.zeros(1, np.uint64))
+        objectives = tree_objectives(leaf, self.problem, self.objective_names)
         for island in self.islands:
             island.pool.test[0, 0] = -1
             island.pool.n_nodes[0] = 1
             island.state[0] = 1
-            island.pool.objectives[0] = self._objectives(self.problem.tree(test, mask))
+            island.pool.objectives[0] = objectives
 
     def _report(self, generations: int | None, callback: Callable[[Progress], None] | None) -> None:
         points = best_members(self.islands).objectives
@@ -150,7 +151,7 @@ class Run:
             share = float(volume / self.reference.prod())
         evaluations = sum(int(island.state[EVALUATIONS]) for island in self.islands)
         progress = Progress(self.generation, evaluations, len(points), share, self.seconds, generations)
-        self.history.append(progress)
+        self.history(progress)
         if callback is not None:
             callback(progress)
 
@@ -161,7 +162,7 @@ class Run:
             self.problem.tree(members.test[i, :n], members.mask[i, :n])
             for i, n in enumerate(members.n_nodes.tolist())
         ]
-        objectives = np.array([self._objectives(tree) for tree in trees])
+        objectives = np.array([tree_objectives(tree, self.problem, self.objective_names) for tree in trees])
         info: dict[str, Any] = {
             "search": "nnia",
             "generations": self.generation,
@@ -172,13 +173,3 @@ class Run:
             "interrupted": interrupted,
         }
         return Front(objectives, trees, objective_names=self.objective_names, info=info)
-
-    def _objectives(self, tree: Tree) -> list[float]:
-        costs = evaluate(tree, self.problem.dataset, self.problem.costs)
-        values = {
-            MISCLASSIFICATION: costs.misclassification_cost,
-            TEST_COST: costs.test_cost,
-            LEAVES: float(tree.n_leaves),
-            WORST_TEST_COST: float(path_costs(tree, self.problem.costs).max()),
-        }
-        return [values[int(kind)] for kind in self.kinds]

@@ -6,6 +6,7 @@ by name. Any other callable can be passed to the grower; see :class:`Criterion` 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -28,7 +29,7 @@ ROUNDING = 1e-12
 CRITERIA: Registry[Any] = Registry("criterion", "a callable that takes Candidates and returns their scores")
 
 
-class Criterion:
+class Criterion(ABC):
     """Base of criteria; a plain function does as well.
 
     Attributes
@@ -44,6 +45,7 @@ class Criterion:
     stop: ClassVar[Stop] = "cost"
     many_nodes: ClassVar[bool] = False
 
+    @abstractmethod
     def __call__(self, candidates: Candidates) -> Array:
         """Score each candidate.
 
@@ -56,7 +58,6 @@ class Criterion:
         ndarray of shape (n_candidates,)
             More is better; ``-inf`` excludes a candidate.
         """
-        raise NotImplementedError
 
 
 class _NamedCriterion(Criterion):

@@ -12,22 +12,12 @@ are kept.
 
 from __future__ import annotations
 
-from typing import Any
-
-from cstree._numba import _UNCOUNTED, _compile_cached, lean_kernel
+from cstree._numba import lean_kernel, summing_kernel
 
 __all__ = ["binary_steps", "multiclass_steps"]
 
 
-def _summing_kernel(function: Any) -> Any:
-    """Compile a kernel whose sums may be reordered, so that they fill vector registers.
-
-    The order depends on the processor, not on the data: the same row gives the same sum.
-    """
-    return _compile_cached(function, **_UNCOUNTED, fastmath={"reassoc"})
-
-
-@_summing_kernel
+@summing_kernel
 def _dot(data, indices, start, stop, weights):  # type: ignore[no-untyped-def]
     """Product of a row with weights ``(d + 1,)``, without the intercept, and ``||x||^2``."""
     product = 0.0

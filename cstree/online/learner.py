@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -16,11 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from cstree.base import (
     CostSensitiveClassifier,
-    _check_example_cost,
-    _check_magnitudes,
-    _cost_model,
-    _encode_labels,
+    check_example_cost,
+    check_magnitudes,
     check_sample_weight,
+    cost_model,
+    encode_labels,
 )
 from cstree.costs.bound import BoundCosts
 from cstree.costs.labels import listed
@@ -58,7 +59,7 @@ class Batch:
     base: NDArray[np.float64]
 
 
-class OnlineClassifier(CostSensitiveClassifier):
+class OnlineClassifier(CostSensitiveClassifier, ABC):
     """Base of classifiers that learn case by case; subclasses say in ``_advance`` how.
 
     Attributes
@@ -105,9 +106,9 @@ class OnlineClassifier(CostSensitiveClassifier):
         """Whether a case was learnt from, or could have been."""
         return "_linear" in vars(self)
 
+    @abstractmethod
     def _advance(self, linear: LinearPart, batch: Batch) -> NDArray[np.float64]:
         """Learn from a batch; give the scores that each case had before."""
-        raise NotImplementedError
 
     def _check_settings(self) -> None:
         positive_number(self.intercept_scaling, "intercept_scaling")
@@ -140,13 +141,13 @@ class OnlineClassifier(CostSensitiveClassifier):
         if self.__sklearn_is_fitted__():
             self._bind(costs)
         else:
-            _cost_model(costs)
+            cost_model(costs)
         self.costs = costs
         return self
 
     def _bind(self, costs: CostModel | None) -> None:
-        bound = bind(_cost_model(costs), self._names, self.classes_.tolist())
-        _check_magnitudes(None, None, bound)
+        bound = bind(cost_model(costs), self._names, self.classes_.tolist())
+        check_magnitudes(None, None, bound)
         self._begin_costs(bound)
         self.costs_: BoundCosts = bound
         self._bound_from = costs
@@ -181,7 +182,7 @@ class OnlineClassifier(CostSensitiveClassifier):
     ) -> None:
         rows = self._reader.read(self, X, reset=first)
         index = None if first else known_positions(y, self.classes_)
-        found, index = (self.classes_, index) if index is not None else _encode_labels(y)
+        found, index = (self.classes_, index) if index is not None else encode_labels(y)
         check_consistent_length(range(len(rows)), index)
         if first:
             self._begin(self._choose_classes(found, classes, fresh), rows.n_features)
@@ -201,7 +202,7 @@ class OnlineClassifier(CostSensitiveClassifier):
         """Classes of the stream: of the adapted classifier, named by the user, in the costs, or in ``y``."""
         named = None if classes is None else unique_labels(classes)
         own = None if self.estimator is None else np.asarray(self.estimator.classes_)
-        known = _cost_model(self.costs).classes
+        known = cost_model(self.costs).classes
         if own is not None:
             if named is not None and not np.array_equal(own, named):
                 raise ValueError(
@@ -252,8 +253,8 @@ class OnlineClassifier(CostSensitiveClassifier):
         self, X: Any, rows: Rows, y: NDArray[np.int32], sample_weight: Any, example_cost: Any
     ) -> Batch:
         weight = check_sample_weight(sample_weight, len(rows))
-        costs = _check_example_cost(example_cost, len(rows), self.classes_, _cost_model(self.costs))
-        _check_magnitudes(weight, costs, self.costs_)
+        costs = check_example_cost(example_cost, len(rows), self.classes_, cost_model(self.costs))
+        check_magnitudes(weight, costs, self.costs_)
         base = self._base_margins(X, len(rows))
         if weight is None:
             return Batch(rows, y, np.ones(len(rows)), costs, base)

@@ -303,6 +303,11 @@ class Front(Sequence[_Tree]):
             )
         return self._evaluator(self, X, y, sample_weight, example_cost)
 
+    @property
+    def evaluator(self) -> Callable[..., FrontEvaluation] | None:
+        """What :meth:`evaluate` calls; None where nothing is attached."""
+        return self._evaluator
+
     def attach(self, evaluator: Callable[..., FrontEvaluation]) -> Front[_Tree]:
         """Return this front with something that can measure its trees.
 

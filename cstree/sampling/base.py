@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.utils import _safe_indexing, check_consistent_length
 from sklearn.utils.validation import _num_features, _num_samples, validate_data
 
-from cstree.base import _encode_labels, as_generator
+from cstree.base import as_generator, encode_labels
 from cstree.costs.model import CostModel
 from cstree.metrics.answers import cost_table
 from cstree.sampling.tags import sampler_tags
@@ -19,7 +20,7 @@ from cstree.sampling.tags import sampler_tags
 __all__ = ["CostSampler", "take"]
 
 
-class CostSampler(OneToOneFeatureMixin, BaseEstimator):
+class CostSampler(OneToOneFeatureMixin, BaseEstimator, ABC):
     """Base of samplers: subclasses choose rows in ``_choose``.
 
     Attributes
@@ -109,6 +110,7 @@ class CostSampler(OneToOneFeatureMixin, BaseEstimator):
             )
         return cost_table(self.costs, labels=classes)[1]
 
+    @abstractmethod
     def _choose(
         self,
         y: NDArray[np.int32],
@@ -118,7 +120,6 @@ class CostSampler(OneToOneFeatureMixin, BaseEstimator):
         rng: np.random.Generator,
     ) -> NDArray[np.intp]:
         """Rows to take, in any order."""
-        raise NotImplementedError
 
 
 def take(
@@ -179,5 +180,5 @@ def _read_targets(y: Any, name: str) -> tuple[list[Any], NDArray[np.int32]]:
         y = table.argmax(axis=1)
     elif table.ndim == 2:
         y = table[:, 0]
-    classes, index = _encode_labels(y)
+    classes, index = encode_labels(y)
     return classes.tolist(), index

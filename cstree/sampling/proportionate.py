@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cstree.base import _check_example_cost, _numbers
+from cstree.base import as_numbers, check_example_cost
 from cstree.costs.labels import listed
 from cstree.costs.model import CostModel
 from cstree.sampling.base import CostSampler
@@ -161,8 +161,8 @@ def _costs_of_cases(
     n_samples, n_classes = len(y), len(classes)
     if np.ndim(example_cost) != 1:
         known = CostModel() if model is None else model
-        return case_costs(y, matrix, _check_example_cost(example_cost, n_samples, np.array(classes), known))
-    costs = _numbers(example_cost, "example_cost")
+        return case_costs(y, matrix, check_example_cost(example_cost, n_samples, np.array(classes), known))
+    costs = as_numbers(example_cost, "example_cost")
     if len(costs) != n_samples:
         raise ValueError(
             f"example_cost has shape {costs.shape}; it wants one cost per case, ({n_samples},), or one per "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -14,11 +15,11 @@ from sklearn.utils.validation import validate_data
 
 from cstree.base import (
     CostSensitiveClassifier,
-    _check_example_cost,
-    _check_magnitudes,
-    _cost_model,
-    _encode_labels,
+    check_example_cost,
+    check_magnitudes,
     check_sample_weight,
+    cost_model,
+    encode_labels,
 )
 from cstree.costs.bound import BoundCosts
 from cstree.costs.labels import listed
@@ -52,7 +53,7 @@ class NumericCases:
         return len(self.y)
 
 
-class NumericClassifier(CostSensitiveClassifier):
+class NumericClassifier(CostSensitiveClassifier, ABC):
     """Base of classifiers that read numbers only; subclasses say in ``_is_pairwise`` what ``X`` is.
 
     Attributes
@@ -61,9 +62,9 @@ class NumericClassifier(CostSensitiveClassifier):
     costs_ : BoundCosts
     """
 
+    @abstractmethod
     def _is_pairwise(self) -> bool:
         """Whether ``X`` holds a number for each pair of cases instead of features."""
-        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that tables hold numbers and no gaps, and may be sparse."""
@@ -85,14 +86,14 @@ class NumericClassifier(CostSensitiveClassifier):
                 "give one label per case."
             )
         table = self._table(X, reset=True)
-        classes, index = _encode_labels(y)
+        classes, index = encode_labels(y)
         check_consistent_length(table, index)
-        model = _cost_model(self.costs)
+        model = cost_model(self.costs)
         weight = check_sample_weight(sample_weight, len(index))
-        rows_cost = _check_example_cost(example_cost, len(index), classes, model)
+        rows_cost = check_example_cost(example_cost, len(index), classes, model)
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(table.shape[1])])
         costs = model.bind(list(names), classes.tolist(), stacklevel=4)
-        _check_magnitudes(weight, rows_cost, costs)
+        check_magnitudes(weight, rows_cost, costs)
         weight = np.ones(len(index)) if weight is None else weight
         kept = np.flatnonzero(weight)
         present = np.unique(index[kept])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -78,12 +79,12 @@ def read_priors(priors: Any, classes: NDArray[Any]) -> Floats | None:
     return share / share.sum()
 
 
-class PosteriorClassifier(NumericClassifier):
+class PosteriorClassifier(NumericClassifier, ABC):
     """Base of classifiers that estimate class probabilities without costs and answer by the Bayes rule."""
 
+    @abstractmethod
     def predict_proba(self, X: Any) -> Floats:
         """Give class probabilities; subclasses say how."""
-        raise NotImplementedError
 
     def expected_cost(self, X: Any, costs: CostModel | None = None) -> Floats:
         """Return what each answer is expected to cost.

@@ -10,7 +10,6 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import pandas as pd
 
 from cstree.costs.bound import BoundCosts
@@ -23,6 +22,7 @@ from cstree.tree.words import cost_decimals, shown_cost, shown_label, shown_name
 
 if TYPE_CHECKING:
     import graphviz
+    import networkx as nx
 
 __all__ = [
     "Rule",
@@ -210,6 +210,8 @@ def to_networkx(tree: Tree, schema: FeatureSchema, costs: BoundCosts) -> nx.DiGr
         edges: ``branch``, ``condition``, ``above`` and ``at_most`` (numeric bounds), ``categories``,
         ``missing`` (missing and unknown values go this way). The graph has ``classes`` and ``unit``.
     """
+    import networkx as nx  # on use: loading it takes a tenth of a second
+
     graph = nx.DiGraph(classes=list(costs.classes), unit=costs.unit)
     for view in describe(tree, schema, costs):
         graph.add_node(view.index, **node_values(view))

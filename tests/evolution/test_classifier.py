@@ -225,3 +225,30 @@ def test_a_rule_that_no_tree_meets_does_not_hide_an_interruption() -> None:
     with pytest.raises(KeyboardInterrupt):
         model.fit(heart.data, heart.target)
     assert len(model.choose("knee").predict(heart.data)) == len(heart.data)
+
+
+@pytest.mark.parametrize("search", ["nnia", "nsga2"])
+def test_no_case_pays_more_than_the_bound(search: str) -> None:
+    heart = load_heart()
+    model = quick(heart.costs, search=search, max_test_cost=10.0).fit(heart.data, heart.target)
+    for i in range(len(model.front_)):
+        assert model.choose(i).test_cost(heart.data).max() <= 10.0 + 1e-9
+    free = quick(heart.costs, search=search).fit(heart.data, heart.target)
+    assert free.test_cost(heart.data).max() > 10.0 or free.front_[0].depth > 0
+
+
+def test_exact_seeds_put_the_front_of_small_trees_within_reach() -> None:
+    heart = load_heart()
+    options: dict[str, Any] = {"max_depth": 4, "max_bins": 4, "min_support": 1}
+    small = ParetoTreeClassifier(heart.costs, search="exact", **{**options, "max_depth": 3})
+    small.fit(heart.data, heart.target)
+    seeded = quick(heart.costs, seeds="exact", generations=1, **options).fit(heart.data, heart.target)
+    for point in small.front_.objectives:  # begun from, so on the front or beaten
+        assert (seeded.front_.objectives <= point + 1e-9).all(axis=1).any()
+
+
+def test_exact_seeds_are_left_out_where_they_would_take_long() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
+    model = quick(seeds="exact", max_bins=None, generations=2).fit(X, y)
+    assert len(model.front_) >= 1

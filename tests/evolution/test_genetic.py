@@ -126,7 +126,7 @@ def test_stops_and_reports(search: type) -> None:
     run = quick(search, generations=7)
     seen: list[Progress] = []
     run.run(problem, np.random.default_rng(0), seen.append)
-    assert run.history_ == seen
+    assert list(run.history_) == seen
     assert (seen[0].generation, seen[-1].generation, seen[-1].evaluations) == (0, 7, 8 * 20)
     assert seen[-1].hypervolume >= seen[0].hypervolume
     run = quick(search, generations=None, patience=5)
