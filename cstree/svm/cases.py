@@ -24,7 +24,7 @@ from cstree.base import (
 from cstree.costs.bound import BoundCosts
 from cstree.costs.labels import listed
 
-__all__ = ["NumericCases", "NumericClassifier", "check_choice", "check_number", "check_whole"]
+__all__ = ["NumericCases", "NumericClassifier", "check_choice", "check_number", "check_whole", "prices"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class NumericCases:
 
     Attributes
     ----------
-    X : ndarray or CSR matrix of shape (n, d), float64
+    X : ndarray or CSR matrix of shape (n, d), float64 or, where the classifier takes it, float32
         Or kernel values, or distances, of all pairs.
     y : ndarray of shape (n,), int
         Class indices.
@@ -61,6 +61,9 @@ class NumericClassifier(CostSensitiveClassifier, ABC):
     classes_ : ndarray of shape (n_classes,)
     costs_ : BoundCosts
     """
+
+    # What numbers are read as; other ones become the first of these.
+    _dtypes: tuple[type[np.floating[Any]], ...] = (np.float64,)
 
     @abstractmethod
     def _is_pairwise(self) -> bool:
@@ -115,7 +118,7 @@ class NumericClassifier(CostSensitiveClassifier, ABC):
         """Check rows and columns; return numbers."""
         if isinstance(X, pd.DataFrame):
             _refuse_text(X)
-        table = validate_data(self, X=X, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
+        table = validate_data(self, X=X, reset=reset, accept_sparse="csr", dtype=list(self._dtypes), order="C")
         if reset and self._is_pairwise() and table.shape[0] != table.shape[1]:
             raise ValueError(
                 f"X has shape {table.shape}; what is precomputed holds a number for each pair of training "
@@ -125,6 +128,22 @@ class NumericClassifier(CostSensitiveClassifier, ABC):
 
     def _labels(self, index: NDArray[np.integer[Any]]) -> NDArray[Any]:
         return np.asarray(self.classes_[index])
+
+
+def prices(matrix: NDArray[np.float64], cases: NumericCases) -> NDArray[np.float64]:
+    """List what each answer costs each case more than the cheapest.
+
+    Off the diagonal of the matrix this is 1 on average; with costs by case, the average runs over these.
+    """
+    n_classes = len(matrix)
+    if cases.example_cost is None:
+        regret = matrix - matrix.min(axis=1, keepdims=True)
+        level = regret[~np.eye(n_classes, dtype=bool)].mean()
+        regret = regret[cases.y]
+    else:
+        regret = cases.example_cost - cases.example_cost.min(axis=1, keepdims=True)
+        level = cases.weight @ regret.sum(axis=1) / (cases.weight.sum() * (n_classes - 1))
+    return regret / level if level > 0 else regret
 
 
 def _refuse_text(X: pd.DataFrame) -> None:

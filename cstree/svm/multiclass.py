@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cstree.costs.model import CostModel
-from cstree.svm.cases import NumericCases, NumericClassifier, check_number, check_whole
+from cstree.svm.cases import NumericCases, NumericClassifier, check_number, check_whole, prices
 from cstree.svm.gram import Kernel
 from cstree.svm.multicategory import Multicategory, centred
 from cstree.svm.whitening import whiten
@@ -179,7 +179,7 @@ class MulticlassCostSVC(NumericClassifier):
         cases = self._cases(X, y, sample_weight, example_cost, min_classes=2)
         kernel = Kernel.of(self, cases)
         table = kernel.among(cases) + constant
-        bound = _prices(self.costs_.matrix, cases) * (bound_scale * cases.weight[:, None])
+        bound = prices(self.costs_.matrix, cases) * (bound_scale * cases.weight[:, None])
         problem = Multicategory(whiten(table, _RANK)[0], bound)
         found = problem.solve(tol, max_iter)
         if found.violation > tol:
@@ -241,19 +241,3 @@ class MulticlassCostSVC(NumericClassifier):
         if self.n_classes_ == 2:  # where rounding decides, the sign of the decision function does
             return self._labels((scores[:, 1] > 0).astype(np.intp))
         return self._labels(scores.argmax(axis=1))
-
-
-def _prices(matrix: Floats, cases: NumericCases) -> Floats:
-    """List what each answer costs each case more than the cheapest.
-
-    Off the diagonal of the matrix this is 1 on average; with costs by case, the average runs over these.
-    """
-    n_classes = len(matrix)
-    if cases.example_cost is None:
-        regret = matrix - matrix.min(axis=1, keepdims=True)
-        level = regret[~np.eye(n_classes, dtype=bool)].mean()
-        regret = regret[cases.y]
-    else:
-        regret = cases.example_cost - cases.example_cost.min(axis=1, keepdims=True)
-        level = cases.weight @ regret.sum(axis=1) / (cases.weight.sum() * (n_classes - 1))
-    return regret / level if level > 0 else regret
