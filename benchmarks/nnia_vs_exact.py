@@ -1,9 +1,10 @@
 """How long the search takes to reach a share of the complete front's hypervolume, over seeds.
 
 The sets are those of ``_streed.py``; the reference of the hypervolume is the best cost without tests and
-the price of all tests. ``published`` is NNIA as published (polish off), ``default`` what the package does.
-A run ends when it has reached the share that is wanted; the share at the end stands beside the time. The
-clock is that of the process, one thread, compiling apart.
+the price of all tests. ``default`` is what ``ParetoTreeClassifier`` does, making the seeds counted;
+``unseeded`` begins with random trees; ``published`` is NNIA as published (no seeds, polish off). A run ends
+when it has reached the share that is wanted; the share at the end stands beside the time. The clock is that
+of the process, one thread, compiling apart.
 """
 
 from __future__ import annotations
@@ -15,12 +16,17 @@ from typing import Any
 import numpy as np
 
 from benchmarks import _streed
-from cstree.evolution.nnia import NNIA, Progress, SearchInterrupted
+from cstree.evolution.classifier import ParetoTreeClassifier
+from cstree.evolution.searches import make_search, make_starts
 from cstree.exact.search import ExactSearch
 from cstree.tree.problem import TreeProblem
-from cstree.tree.search import reference_point
+from cstree.tree.search import Progress, SearchInterrupted, reference_point
 
-VARIANTS: dict[str, dict[str, Any]] = {"default": {}, "published": {"polish": False}}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "default": {"seeds": "exact"},
+    "unseeded": {"seeds": None},
+    "published": {"seeds": None, "polish": False},
+}
 SETS = ["heart", "hepatitis", "diabetes", "car", "glass", "nursery", "flare", "soybean", "breast_cancer"]
 # Share wanted and seconds allowed at a depth, unless a set has its own.
 WANTED = {3: (0.999, 2.0), 4: (0.995, 10.0)}
@@ -45,9 +51,10 @@ def reach(
         if used >= seconds or progress.hypervolume >= share * complete:
             raise KeyboardInterrupt
 
-    search = NNIA(generations=None, patience=None, time_budget=60 * seconds, **variant)
+    model = ParetoTreeClassifier(generations=None, patience=None, time_budget=60 * seconds, **variant)
     try:
-        search.run(problem, np.random.default_rng(seed), stop)
+        starts = make_starts(model, problem)
+        make_search(model).run(problem, np.random.default_rng(seed), stop, **starts)
     except SearchInterrupted as interruption:
         used = time.process_time() - begin
         box = reference_point(problem)
@@ -77,7 +84,7 @@ def main(argv: list[str]) -> None:
         share, seconds = OWN.get((name, options.depth), WANTED[options.depth])
         for label in options.variants:
             variant = VARIANTS[label]
-            NNIA(generations=2, **variant).run(problem, np.random.default_rng(0))  # compiles
+            reach(problem, variant, complete, 0.0, seconds, 0)  # compiles
             runs = [reach(problem, variant, complete, share, seconds, seed) for seed in range(options.seeds)]
             times, shares = (np.array(figures) for figures in zip(*runs, strict=True))
             print(

@@ -34,6 +34,7 @@ _LOOK_DEEPER = 0.5
 _WIDE_RATE = 0.05
 _JITTER = 0.4
 _RATE_SPREAD = 0.7
+_BEYOND_SPREAD = 3.0
 _JITTER_SPREAD = 0.4
 
 
@@ -41,6 +42,19 @@ _JITTER_SPREAD = 0.4
 def normal(rng):  # type: ignore[no-untyped-def]
     """Draw a standard normal number."""
     return np.sqrt(-2.0 * np.log(1.0 - rng.random())) * np.cos(2.0 * np.pi * rng.random())
+
+
+@inlined_kernel
+def nearest_member(pool, n_members, slot, objective, upward):  # type: ignore[no-untyped-def]
+    """Return the member next to a tree whose objective is higher, or lower; -1 where there is none."""
+    nearest = np.int64(-1)
+    own = pool.objectives[slot, objective]
+    for i in range(n_members):
+        other = pool.objectives[pool.slots[i], objective]
+        closer = nearest < 0 or abs(other - own) < abs(pool.objectives[nearest, objective] - own)
+        if other != own and (other > own) == upward and closer:
+            nearest = pool.slots[i]
+    return nearest
 
 
 @inlined_kernel
@@ -52,21 +66,19 @@ def exchange_rate(pool, n_members, slot, objective_kind, rng):  # type: ignore[n
             first = m
         elif objective_kind[m] == TEST_COST:
             second = m
-    rate = 1.0
+    rate, beyond = 1.0, 0.0
     if first >= 0 and second >= 0:
         upward = rng.random() < 0.5
-        nearest = -1
-        own = pool.objectives[slot, second]
-        for i in range(n_members):
-            other = pool.objectives[pool.slots[i], second]
-            closer = nearest < 0 or abs(other - own) < abs(pool.objectives[nearest, second] - own)
-            if other != own and (other > own) == upward and closer:
-                nearest = pool.slots[i]
+        nearest = nearest_member(pool, n_members, slot, second, upward)
+        if nearest < 0:
+            # At an end of the front the slope goes on falling, or rising.
+            nearest = nearest_member(pool, n_members, slot, second, not upward)
+            beyond = -_BEYOND_SPREAD if upward else _BEYOND_SPREAD
         if nearest >= 0:
             gain = pool.objectives[slot, first] - pool.objectives[nearest, first]
-            price = pool.objectives[nearest, second] - own
+            price = pool.objectives[nearest, second] - pool.objectives[slot, second]
             if gain / price > 0.0:
-                rate = gain / price
+                rate = gain / price * np.exp(beyond * abs(normal(rng)))
     if rng.random() < _WIDE_RATE:
         return rate * np.exp(8.0 * (rng.random() - 0.5))
     return rate * np.exp(_RATE_SPREAD * normal(rng))
@@ -81,6 +93,7 @@ def best_of_depth_two(p, s, f, level, deep, rng, spread):  # type: ignore[no-unt
     """
     for i in range(3):
         f.chosen[i] = LEAF
+    f.worth[:] = np.inf
     n_tests = choose_tests(p, s, f, level, rng)
     whole = f.support.shape[0] - 1
     if f.support[whole] < f.least_support:
@@ -99,6 +112,7 @@ def best_of_depth_two(p, s, f, level, deep, rng, spread):  # type: ignore[no-unt
     for i in range(n_tests):
         a = p.test_feature[f.rows[i]]
         value = f.best_left[i] + f.best_right[i] + level_rate * f.rate[a] * f.first_price[a] * f.weight[whole]
+        f.worth[i] = value
         if value < best:
             best = value
             top = i
@@ -119,14 +133,27 @@ def put_aside(f, target, row):  # type: ignore[no-untyped-def]
 
 
 @inlined_kernel
-def enter_branch(p, s, f, level, top, side, n_tops, rng):  # type: ignore[no-untyped-def]
-    """Send the cases at ``level`` down one side of a test; return the test, LEAF where it is too dear.
+def list_tops(f, n_tops, rng):  # type: ignore[no-untyped-def]
+    """List in ``f.tops`` the tests to try at the top: all, or the best with two levels and random ones."""
+    n_tests = f.rows.shape[0]
+    n_best = n_tops // 2 if n_tops < n_tests else 0
+    for i in range(n_tops):
+        f.tops[i] = i if n_tops == n_tests else draw(rng, n_tests)
+    for i in range(n_best):
+        best = np.argmin(f.worth)
+        if f.worth[best] < np.inf:
+            f.tops[i] = f.rows[best]
+            f.worth[best] = np.inf
 
-    With ``side`` 0 a test is drawn and paid, with 1 the last one, ``f.top[0]``, stays.
+
+@inlined_kernel
+def enter_branch(p, s, f, level, top, side):  # type: ignore[no-untyped-def]
+    """Send the cases at ``level`` down one side of a listed test; return it, LEAF where it is too dear.
+
+    With ``side`` 0 the test is paid, with 1 the last one, ``f.top[0]``, stays.
     """
     if side == 0:
-        n_tests = f.rows.shape[0]
-        f.top[0] = top if n_tops == n_tests else draw(rng, n_tests)
+        f.top[0] = f.tops[top]
         rewind(s, level)
         price = pay(p, s, p.test_feature[f.top[0]], level)
         s.path_price[level + 1] = s.path_price[level] + price
@@ -141,8 +168,8 @@ def enter_branch(p, s, f, level, top, side, n_tops, rng):  # type: ignore[no-unt
 def best_subtree(p, s, f, level, room, deeper, rng, spread):  # type: ignore[no-untyped-def]
     """Find the best subtree of depth two for the cases at ``level``, or of depth three if ``deeper``.
 
-    Depth three tries all tests at the top, or as many random ones as the time allows, each with the best
-    of depth two on both sides. Returns the test at the top where such a tree wins, the tests below it in
+    Depth three tries all tests at the top, or as many as the time allows, each with the best of depth two
+    on both sides. Returns the test at the top where such a tree wins, the tests below it in
     ``f.below``, a row each side; else LEAF, and the best of depth two is in ``f.chosen``.
     """
     n_tests = f.rows.shape[0]
@@ -159,7 +186,7 @@ def best_subtree(p, s, f, level, room, deeper, rng, spread):  # type: ignore[no-
             if side == 1 and not value < best:
                 continue
             here = level + 1
-            if enter_branch(p, s, f, level, (job - 1) // 2, side, n_tops, rng) == LEAF:
+            if enter_branch(p, s, f, level, (job - 1) // 2, side) == LEAF:
                 value = np.inf
                 continue
             if side == 0:
@@ -169,6 +196,7 @@ def best_subtree(p, s, f, level, room, deeper, rng, spread):  # type: ignore[no-
             best = cost
             weight = f.weight[n_tests + 1]
             put_aside(f, f.trial, 2)
+            list_tops(f, n_tops, rng)
             continue
         value += cost
         put_aside(f, f.trial, side)

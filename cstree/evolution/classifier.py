@@ -98,10 +98,10 @@ class ParetoTreeClassifier(TreeClassifier):
     checkpoint : str, Path or None, default=None
         File that keeps the state of the search; where it exists, the search goes on from it. A run that
         was killed and resumed ends with the same front as one that was not.
-    seeds : "greedy", "exact", None or sequence of Tree, default="greedy"
-        Trees to start from: grown greedily by several criteria; these and the complete front of the deepest
-        trees for which that takes seconds (depth three at most); none; or trees of an earlier front on the
-        same features. The rest of the first population is random.
+    seeds : "exact", "greedy", None or sequence of Tree, default="exact"
+        Trees to start from: grown greedily by every criterion, and with "exact" also the front of small trees,
+        complete to the depth that about a second's work reaches (on small tables often the whole depth); none;
+        or trees of an earlier front on the same features. The rest of the first population is random.
     categorical_features : "from_dtype", None, or list, default="from_dtype"
         Which columns are categorical: by dtype, none, or the listed names or positions.
     callback : callable or None, default=None
@@ -187,7 +187,7 @@ class ParetoTreeClassifier(TreeClassifier):
         islands: int = 1,
         n_jobs: int | None = None,
         checkpoint: str | Path | None = None,
-        seeds: str | Sequence[Tree] | None = "greedy",
+        seeds: str | Sequence[Tree] | None = "exact",
         categorical_features: Any = "from_dtype",
         callback: Callable[[Progress], None] | None = None,
         verbose: int = 0,
@@ -326,8 +326,8 @@ class ParetoTreeClassifier(TreeClassifier):
         """Return a searcher without what knows, or keeps, anything of all cases: seeds, a checkpoint."""
         other = copy.copy(self)
         other.checkpoint = None
-        if self.seeds is not None:
-            other.seeds = "greedy"
+        if self.seeds is not None and not isinstance(self.seeds, str):
+            other.seeds = "exact"
         if getattr(self.search, "checkpoint", None) is not None:
             other.search = copy.copy(self.search)
             other.search.checkpoint = None

@@ -12,6 +12,7 @@ from cstree.evolution._kernels import (
     ARCHIVE_CHANGE,
     ARCHIVED,
     DUPLICATES,
+    EVALUATIONS,
     GENERATIONS,
     LAST_CHANGE,
     MEMBERS,
@@ -82,14 +83,37 @@ class Island:
         self.state[MERGED] = 1
         self.workspace = problem.workspace()
         self.fill_work = make_fill_work(problem)
-        self.state[SEEDS] = min(len(seeds), settings.dominant_size)
-        for slot, (test, mask) in enumerate(seeds[: self.state[SEEDS]]):
+        self.seeds = seeds if settings.archive_size else seeds[: settings.dominant_size]
+
+    def evolve(self, n_generations: int) -> None:
+        """Run generations; the first call also makes the first population."""
+        if not self.state[EVALUATIONS]:
+            self._sow()
+        self._run(n_generations)
+
+    def _sow(self) -> None:
+        """Make the first population of seeds and random trees.
+
+        More seeds than it has room for come in turns; the archive keeps what is good among them.
+        """
+        room = self.settings.dominant_size
+        for start in range(0, max(len(self.seeds), 1), room):
+            self._plant(self.seeds[start : start + room])
+            self._run(0)
+        if len(self.seeds) > room:
+            self.settle(_least_crowded(self.found(), room))
+        self.seeds = ()
+
+    def _plant(self, seeds: Sequence[tuple[NDArray[np.int32], NDArray[np.uint64]]]) -> None:
+        """Let seeds wait in the first slots for a first population."""
+        self.pool.slots[:] = np.arange(len(self.pool.slots))
+        self.state[MEMBERS], self.state[SEEDS] = 0, len(seeds)
+        for slot, (test, mask) in enumerate(seeds):
             self.pool.n_nodes[slot] = len(test)
             self.pool.test[slot, : len(test)] = test
             self.pool.mask[slot, : len(test)] = mask
 
-    def evolve(self, n_generations: int) -> None:
-        """Run generations; the first call also makes the first population."""
+    def _run(self, n_generations: int) -> None:
         last = self.state[GENERATIONS] + n_generations
         while True:
             restart = self.settings.restart

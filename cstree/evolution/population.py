@@ -66,6 +66,8 @@ class FillWork(NamedTuple):
     chosen: NDArray[np.int64]  # (3,) test at the top and below it
     trial: NDArray[np.int64]  # (3, 3) the same put aside: below a test, a row each side, and without it
     below: NDArray[np.int64]  # (2, 3) below the best test of three levels
+    worth: NDArray[np.float64]  # (T,) cost with each test at the top of two levels
+    tops: NDArray[np.int64]  # (T,) tests to try at the top of three levels
     top: NDArray[np.int64]  # (1,) test at the top of three levels that is tried
     top_price: NDArray[np.float64]  # (1,) its price under the rate
     plan: NDArray[np.int64]  # (levels, 5) nodes to come
@@ -120,6 +122,8 @@ def make_fill_work(problem: TreeProblem) -> FillWork:
         chosen=np.zeros(3, np.int64),
         trial=np.zeros((3, 3), np.int64),
         below=np.zeros((2, 3), np.int64),
+        worth=np.zeros(n_tests),
+        tops=np.zeros(n_tests, np.int64),
         top=np.zeros(1, np.int64),
         top_price=np.zeros(1),
         plan=np.zeros((2 * problem.max_depth + 4, 5), np.int64),

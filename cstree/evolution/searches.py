@@ -8,7 +8,7 @@ from typing import Any
 
 from cstree.evolution.fitting import at_least
 from cstree.evolution.nnia import NNIA, OBJECTIVES
-from cstree.evolution.seeds import exact_seeds, greedy_seeds
+from cstree.evolution.seeds import Encoded, exact_seeds, greedy_seeds, prunings
 from cstree.exact.search import ExactSearch
 from cstree.tree.problem import TreeProblem
 from cstree.tree.tree import Tree
@@ -41,18 +41,23 @@ def make_starts(model: Any, problem: TreeProblem) -> dict[str, Any]:
     """Seed trees for the search, where it takes some."""
     if model.search not in ("nnia", "nsga2", "spea2") or model.seeds is None:
         return {}
-    if isinstance(model.seeds, str):
-        if model.seeds not in ("greedy", "exact"):
-            raise ValueError(
-                f"seeds must be 'greedy', 'exact', None or a sequence of trees; got {model.seeds!r}."
-            )
-        trees: Sequence[Tree] = greedy_seeds(problem)
-        if model.seeds == "exact":
-            trees = [*trees, *exact_seeds(problem)]
-    else:
-        trees = model.seeds
-    encoded = [problem.encode_tree(tree) for tree in trees]
-    return {"seeds": [found for found in encoded if found is not None]}
+    if not isinstance(model.seeds, str):
+        return {"seeds": _encoded(problem, model.seeds)}
+    if model.seeds not in ("greedy", "exact"):
+        raise ValueError(
+            f"seeds must be 'greedy', 'exact', None or a sequence of trees; got {model.seeds!r}."
+        )
+    seeds = _encoded(problem, greedy_seeds(problem))
+    if model.search == "nnia" and model.polish > 0:  # only then is there an archive to keep them all
+        seeds += prunings(problem, seeds)
+    if model.seeds == "exact":
+        seeds += _encoded(problem, exact_seeds(problem, model.time_budget))
+    return {"seeds": seeds}
+
+
+def _encoded(problem: TreeProblem, trees: Sequence[Tree]) -> list[Encoded]:
+    """Return tests and masks of the trees that fit the problem."""
+    return [found for found in map(problem.encode_tree, trees) if found is not None]
 
 
 def make_search(model: Any) -> Any:

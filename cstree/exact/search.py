@@ -22,6 +22,7 @@ from cstree.exact._kernels import (
     TOP,
     USED,
     USED_KIDS,
+    WORK,
     advance,
     keep_root,
 )
@@ -56,6 +57,9 @@ class ExactSearch:
     time_budget : float or None, default=None
         Seconds, compiling not counted. When they are over, the front so far is returned, with
         ``complete=False``.
+    work_limit : int or None, default=None
+        The same after so much work, which is the same on every machine: about 5e7 units take a second on some
+        hundred cases, 1e9 on many thousands.
     memory_budget : float or None, default=4e9
         Bytes for the fronts of subproblems; the same when they are used up.
     subset_limit : int, default=511
@@ -80,6 +84,7 @@ class ExactSearch:
     """
 
     time_budget: float | None = None
+    work_limit: int | None = None
     memory_budget: float | None = 4e9
     subset_limit: int = 511
 
@@ -123,6 +128,8 @@ class ExactSearch:
     def _validate(self, problem: TreeProblem) -> None:
         if self.time_budget is not None and not self.time_budget >= 0:
             raise ValueError(f"time_budget must not be negative, got {self.time_budget}.")
+        if self.work_limit is not None and not self.work_limit >= 0:
+            raise ValueError(f"work_limit must not be negative, got {self.work_limit}.")
         if self.memory_budget is not None and not self.memory_budget > 0:
             raise ValueError(f"memory_budget must be positive, got {self.memory_budget}.")
         if self.subset_limit < 1:
@@ -180,7 +187,7 @@ class _Run:
             outcome = MORE
             while outcome != DONE:
                 started = time.perf_counter()
-                outcome = self._advance(work)
+                outcome = self._advance(self._work_left(work))
                 now = time.perf_counter()
                 self.seconds = now - begin
                 if outcome == DONE:
@@ -228,7 +235,14 @@ class _Run:
             return False
         if self.stopped_by is None and budget is not None and self.seconds >= budget:
             self.stopped_by = "time_budget"
+        if self.stopped_by is None and self._work_left(1) <= 0:
+            self.stopped_by = "work_limit"
         return self.stopped_by is not None
+
+    def _work_left(self, work: int) -> int:
+        """Cut a portion of work to what the limit leaves."""
+        limit = self.settings.work_limit
+        return work if limit is None else min(work, int(limit - self.counters[WORK]))
 
     def _next_work(self, work: int, seconds: float) -> int:
         allowed = _SECONDS_PER_CALL

@@ -16,7 +16,9 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 
 from cstree import CostModel, ParetoTreeClassifier
 from cstree.datasets import load_bupa, load_heart, load_hepatitis, load_pima
+from cstree.evolution import seeds as seed_room
 from cstree.evolution.nnia import NNIA, Progress
+from cstree.exact.search import ExactSearch
 from tests import reference as ref
 
 LOADERS = [load_heart, load_hepatitis, load_pima, load_bupa]
@@ -237,18 +239,20 @@ def test_no_case_pays_more_than_the_bound(search: str) -> None:
     assert free.test_cost(heart.data).max() > 10.0 or free.front_[0].depth > 0
 
 
-def test_exact_seeds_put_the_front_of_small_trees_within_reach() -> None:
+def test_a_search_begins_with_the_complete_front_where_that_takes_a_moment() -> None:
     heart = load_heart()
     options: dict[str, Any] = {"max_depth": 4, "max_bins": 4, "min_support": 1}
-    small = ParetoTreeClassifier(heart.costs, search="exact", **{**options, "max_depth": 3})
-    small.fit(heart.data, heart.target)
-    seeded = quick(heart.costs, seeds="exact", generations=1, **options).fit(heart.data, heart.target)
+    small = ParetoTreeClassifier(heart.costs, search="exact", **options).fit(heart.data, heart.target)
+    seeded = quick(heart.costs, generations=0, **options).fit(heart.data, heart.target)
     for point in small.front_.objectives:  # begun from, so on the front or beaten
         assert (seeded.front_.objectives <= point + 1e-9).all(axis=1).any()
 
 
-def test_exact_seeds_are_left_out_where_they_would_take_long() -> None:
+def test_exact_seeds_are_left_out_where_they_would_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
-    model = quick(seeds="exact", max_bins=None, generations=2).fit(X, y)
-    assert len(model.front_) >= 1
+    monkeypatch.setattr(ExactSearch, "run", pytest.fail)
+    monkeypatch.setattr(seed_room, "_MOST_PAIR_WORDS", 1e6)
+    quick(max_bins=None, generations=2).fit(X, y)
+    many = np.array([f"c{k}" for k in range(12)], dtype=object)[rng.integers(0, 12, 400)]
+    quick(generations=2).fit(pd.DataFrame({"many": many}), y)

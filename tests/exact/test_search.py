@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import cstree.exact.search as search_room
 from cstree.costs.model import CostModel
 from cstree.encoding import Dataset, FeatureSchema
 from cstree.exact.arrays import build_exact_arrays
@@ -321,6 +322,24 @@ def test_a_time_budget_gives_the_front_so_far() -> None:
         assert (front.objectives <= point + 1e-12).all(axis=1).any()
 
 
+def test_a_limit_on_work_gives_the_same_front_in_any_portions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = table_problem(np.random.default_rng(12), 400, n_features=6, max_depth=6)
+    fronts = []
+    for portion in (1 << 20, 1000):
+        monkeypatch.setattr(search_room, "_FIRST_WORK", portion)
+        fronts.append(ExactSearch(work_limit=200_000).run(problem))
+    first, second = fronts
+    assert not first.complete
+    assert first.info["stopped_by"] == "work_limit"
+    assert 2 <= first.info["complete_depth"] < 6
+    assert_sound(first, problem)
+    assert np.array_equal(first.objectives, second.objectives)
+    assert first.info["root_tests_done"] == second.info["root_tests_done"]
+    assert ExactSearch(work_limit=10**12).run(replace(problem, max_depth=3)).complete
+
+
 def test_a_memory_budget_gives_the_front_so_far() -> None:
     problem = table_problem(np.random.default_rng(12), 400, n_features=6, max_depth=5)
     front = ExactSearch(memory_budget=2e6).run(problem)
@@ -408,6 +427,7 @@ def test_progress_is_reported_and_the_hypervolume_grows() -> None:
     ("options", "named"),
     [
         ({"time_budget": -1.0}, "time_budget"),
+        ({"work_limit": -1}, "work_limit"),
         ({"memory_budget": 0}, "memory_budget"),
         ({"subset_limit": 0}, "subset"),
     ],
