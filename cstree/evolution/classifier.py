@@ -99,9 +99,9 @@ class ParetoTreeClassifier(TreeClassifier):
         File that keeps the state of the search; where it exists, the search goes on from it. A run that
         was killed and resumed ends with the same front as one that was not.
     seeds : "exact", "greedy", None or sequence of Tree, default="exact"
-        Trees to start from: grown greedily by every criterion, and with "exact" also the front of small trees,
-        complete to the depth that about a second's work reaches (on small tables often the whole depth); none;
-        or trees of an earlier front on the same features. The rest of the first population is random.
+        Trees to start from: grown greedily by every criterion, and with "exact" also the front of small
+        trees, complete to the depth that about a second's work reaches (on small tables the whole depth);
+        none; or trees of an earlier front on the same features. The rest of the first population is random.
     categorical_features : "from_dtype", None, or list, default="from_dtype"
         Which columns are categorical: by dtype, none, or the listed names or positions.
     callback : callable or None, default=None

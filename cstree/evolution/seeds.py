@@ -150,7 +150,7 @@ def _front_of_prunings(
 
 
 def _front(points: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Indices of the nondominated points, the least crowded where there are very many."""
+    """Return indices of the nondominated points, the least crowded where there are very many."""
     kept = np.flatnonzero(nondominated(points))
     if len(kept) > _MOST_PRUNINGS:
         distance = crowding_distance(np.ascontiguousarray(points[kept]))
