@@ -112,36 +112,43 @@ def random_pairs(table, cases, c, w, pairs):  # type: ignore[no-untyped-def]
 
 
 @lean_kernel
-def single_cases(table, cases, c, w, order, state):  # type: ignore[no-untyped-def]
+def single_cases(table, cases, c, w, order, centre, state):  # type: ignore[no-untyped-def]
     """Minimise the augmented Lagrangian of the dual over one coefficient after the other.
 
-    ``0.5 ||w||^2 - t . c + b s + rho s^2 / 2`` with ``s = sum_i c_i``, in which the equation is a penalty.
+    ``0.5 ||X' c||^2 - t . c + b s + rho s^2 / 2`` with ``s = sum_i c_i``, in which the equation is a penalty. ``X``
+    is centred, as if each row were less the mean ``m``: where ``s = 0`` this changes nothing.
 
     Parameters
     ----------
     table : (values, columns, starts)
     cases : (t, lower, upper, squares)
+        ``squares`` of the centred rows.
     c : float64 (n,)
     w : float64 (d,)
-    order : int64 (m,)
-    state : float64 (3,)
-        ``b``, ``rho`` and ``s``; the last one changes.
+        ``sum_i c_i x_i`` of the rows as they are.
+    order : int64 (k,)
+    centre : float64 (n,)
+        ``m . x_i``.
+    state : float64 (5,)
+        ``b``, ``rho``, ``m . m``, ``s`` and ``m . w``; the last two change.
     """
     t, lower, upper, squares = cases
-    b, rho, total = state[0], state[1], state[2]
+    b, rho, square, total, along = state[0], state[1], state[2], state[3], state[4]
     for k in range(len(order)):
         i = order[k]
         curve = squares[i] + rho
         if not curve > 0.0:
             continue
-        slope = t[i] - _dot(table, i, w) - b - rho * total
+        score = _dot(table, i, w) - along - total * (centre[i] - square)
+        slope = t[i] - score - b - rho * total
         new = min(max(c[i] + slope / curve, lower[i]), upper[i])
         move = new - c[i]
         if move != 0.0:
             c[i] = new
             total += move
+            along += move * centre[i]
             _add(table, i, move, w)
-    state[2] = total
+    state[3], state[4] = total, along
 
 
 @lean_kernel

@@ -118,7 +118,9 @@ class NumericClassifier(CostSensitiveClassifier, ABC):
         """Check rows and columns; return numbers."""
         if isinstance(X, pd.DataFrame):
             _refuse_text(X)
-        table = validate_data(self, X=X, reset=reset, accept_sparse="csr", dtype=list(self._dtypes), order="C")
+        table = validate_data(
+            self, X=X, reset=reset, accept_sparse="csr", dtype=list(self._dtypes), order="C"
+        )
         if reset and self._is_pairwise() and table.shape[0] != table.shape[1]:
             raise ValueError(
                 f"X has shape {table.shape}; what is precomputed holds a number for each pair of training "

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from cstree.svm.problem import Certificate, TwoClass
 from cstree.svm.rounded import Move, Point, Rounded, newton_move, step_length
-from cstree.svm.rows import scores, squares, take
+from cstree.svm.rows import combine, scores, squares, take
 
 __all__ = ["solve_hybrid"]
 
@@ -19,9 +21,7 @@ Floats = NDArray[np.float64]
 _STIFF = 30.0
 
 
-def solve_hybrid(
-    problem: TwoClass, certificate: Certificate, max_iter: int, rng: np.random.Generator
-) -> int:
+def solve_hybrid(problem: TwoClass, certificate: Certificate, max_iter: int, rng: np.random.Generator) -> int:
     """Augmented Lagrangian method, its steps by semismooth Newton.
 
     Parameters
@@ -40,6 +40,7 @@ def solve_hybrid(
     int
         Proximal steps.
     """
+    problem = replace(problem, X=_near_zero(problem.X))
     point, center, width = _start(problem, rng)
     bound = problem.upper - problem.lower
     best, waited = np.inf, 0
@@ -49,13 +50,24 @@ def solve_hybrid(
         point = _minimise(stage, point, problem, certificate.tol)
         point = replace(point, f=scores(problem.X, point.w))
         center = problem.balanced(stage.clipped(stage.pulled(point)))
-        done = certificate.add(center, point.w, point.f)
-        waited = 0 if certificate.gap < 0.9 * best else waited + 1
+        done = certificate.add(center, point.w)
+        waited = 0 if certificate.gap < 0.9 * best or width > 1.0 else waited + 1
         best = min(best, certificate.gap)
         if done or waited > 10:  # nothing but rounding is left
             break
         width = 0.3 * width if waited else _narrower(problem, point, center, width)
     return iteration
+
+
+def _near_zero(X: Any) -> Any:
+    """Move an array whose columns are far from 0, compared with how they vary; ``b`` makes up for it."""
+    if issparse(X):
+        return X
+    mean = combine(X, np.full(len(X), 1.0 / len(X)))
+    square = float(mean @ mean)
+    if square <= squares(X).mean() - square:
+        return X
+    return X - mean.astype(X.dtype)
 
 
 def _start(problem: TwoClass, rng: np.random.Generator) -> tuple[Point, Floats, float]:
@@ -169,7 +181,7 @@ def _newton(problem: Rounded, point: Point, goal: float, max_steps: int = 60) ->
         if error <= goal or waited > 15:
             break
         inside = problem.inside(pulled)
-        move = newton_move(problem, inside, gradient)
+        move = newton_move(problem, point, inside, gradient)
         fall = float(gradient[0] @ move.w + gradient[1] * move.b)
         if not fall < 0:
             break

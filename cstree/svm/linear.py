@@ -210,7 +210,7 @@ class CostLinearSVC(NumericClassifier):
         pulls = self._pulls(cases).T
         try:
             for pull in pulls:
-                problem = _two_class(table, pull, strength * cases.weight, float(self.kappa))
+                problem = _two_class(table, pull, strength, cases.weight, float(self.kappa))
                 found.append(self._solve(problem, rng, found))
         except KeyboardInterrupt:
             self._settle(found, len(pulls))
@@ -316,12 +316,17 @@ class CostLinearSVC(NumericClassifier):
         return self._labels(values.argmax(axis=1))
 
 
-def _two_class(table: Any, pull: Floats, bound: Floats, kappa: float) -> TwoClass:
+def _two_class(table: Any, pull: Floats, strength: float, weight: Floats, kappa: float) -> TwoClass:
     """Write pulls as a problem: their signs are the labels, and the side that pulls less has the margin kappa."""
-    upper, lower = bound * np.maximum(pull, 0.0), -bound * np.maximum(-pull, 0.0)
-    dearness = [side.sum() / max(np.count_nonzero(side), 1) for side in (upper, -lower)]
-    positive, negative = (kappa, 1.0) if dearness[0] < dearness[1] else (1.0, kappa)
-    return TwoClass(table, np.where(pull > 0, positive, -negative) * (pull != 0), lower, upper)
+    if not pull.all():
+        counts = pull != 0
+        table, pull, weight = table[counts], pull[counts], weight[counts]
+    sides = pull > 0, pull < 0
+    up, down = (weight @ np.where(side, np.abs(pull), 0.0) / max(weight @ side, 1e-300) for side in sides)
+    positive, negative = (kappa, 1.0) if up < down else (1.0, kappa)
+    bound = strength * weight * pull
+    target = positive * sides[0] - negative * sides[1]
+    return TwoClass(table, target, np.minimum(bound, 0.0), np.maximum(bound, 0.0))
 
 
 def _canonical(X: Any) -> Any:

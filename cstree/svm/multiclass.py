@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cstree.costs.model import CostModel
-from cstree.svm.cases import NumericCases, NumericClassifier, check_number, check_whole, prices
+from cstree.svm.cases import NumericClassifier, check_number, check_whole, prices
 from cstree.svm.gram import Kernel
 from cstree.svm.multicategory import Multicategory, centred
 from cstree.svm.whitening import whiten

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cstree.svm._dual_kernels import random_pairs, single_cases
 from cstree.svm.problem import Certificate, TwoClass
-from cstree.svm.rows import combine, kernel_table, squares
+from cstree.svm.rows import combine, kernel_table, scores, squares
 
 __all__ = ["solve_pairs", "solve_single"]
 
@@ -17,9 +17,7 @@ __all__ = ["solve_pairs", "solve_single"]
 _CELLS_PER_CALL = 50_000_000
 
 
-def solve_pairs(
-    problem: TwoClass, certificate: Certificate, max_iter: int, rng: np.random.Generator
-) -> int:
+def solve_pairs(problem: TwoClass, certificate: Certificate, max_iter: int, rng: np.random.Generator) -> int:
     """Randomized dual coordinate descent as published (CSVM-RDCD), its formulas corrected.
 
     An epoch minimises the dual over ``n / 2`` pairs of cases, drawn uniformly.
@@ -51,9 +49,7 @@ def solve_pairs(
     return _descend(problem, epoch, certificate, max_iter)
 
 
-def solve_single(
-    problem: TwoClass, certificate: Certificate, max_iter: int, rng: np.random.Generator
-) -> int:
+def solve_single(problem: TwoClass, certificate: Certificate, max_iter: int, rng: np.random.Generator) -> int:
     """Dual coordinate descent on single cases; the equation of the bias by an augmented Lagrangian.
 
     An epoch goes over all cases in random order, then moves the multiplier, which is the bias.
@@ -68,17 +64,23 @@ def solve_single(
     int
         Epochs.
     """
-    table, cases = kernel_table(problem.X), _cases(problem)
+    n = len(problem)
+    mean = combine(problem.X, np.full(n, 1.0 / n))
+    centre, square = scores(problem.X, mean), float(mean @ mean)
+    table = kernel_table(problem.X)
+    t, lower, upper, lengths = _cases(problem)
+    lengths = np.maximum(lengths - 2.0 * centre + square, 0.0)
+    cases = t, lower, upper, lengths
     size = _rows_per_call(problem)
-    mean = float(cases[3].mean())
-    state = np.array([0.0, mean if mean > 0 else 1.0, 0.0])
+    spread = float(lengths.mean())
+    state = np.array([0.0, spread if spread > 0 else 1.0, square, 0.0, 0.0])
 
     def epoch(c: NDArray[np.float64], w: NDArray[np.float64]) -> None:
-        order = rng.permutation(len(problem))
-        state[2] = c.sum()
-        for start in range(0, len(order), size):
-            single_cases(table, cases, c, w, order[start : start + size], state)
-        state[0] += state[1] * state[2]
+        order = rng.permutation(n)
+        state[3], state[4] = c.sum(), mean @ w
+        for start in range(0, n, size):
+            single_cases(table, cases, c, w, order[start : start + size], centre, state)
+        state[0] += state[1] * state[3]
 
     return _descend(problem, epoch, certificate, max_iter)
 

@@ -28,6 +28,7 @@ class TwoClass:
     ----------
     X : ndarray or CSR matrix of shape (n, d)
     t, lower, upper : ndarray of shape (n,), float64
+        ``lower < upper``: cases that weigh nothing are left out.
     """
 
     X: Any
@@ -58,10 +59,9 @@ class TwoClass:
         The loss is piecewise linear in ``b``: its slope begins with ``-sum upper`` and grows by ``U_i`` at ``t_i
         - f_i``.
         """
-        counts = self.upper > self.lower
-        at = (self.t - f)[counts]
+        at = self.t - f
         order = np.argsort(at)
-        growth = (self.upper - self.lower)[counts][order]
+        growth = (self.upper - self.lower)[order]
         slope = np.cumsum(growth) - self.upper.sum()
         flat = 1e-12 * growth.sum()
         k = int(np.searchsorted(slope, -flat))
@@ -72,14 +72,14 @@ class TwoClass:
 
     def without_search(self) -> Solution | None:
         """Give the answer where the features do not matter: one side is empty, or all features are 0."""
-        total = self.upper.sum(), -self.lower.sum()
-        if min(total) > 0 and squares(self.X).max() > 0:
+        both = self.upper.any() and self.lower.any()
+        if both and squares(self.X).max() > 0:
             return None
         w, f = np.zeros(self.X.shape[1]), np.zeros(len(self))
         c = self.balanced(self.upper + self.lower)
-        if max(total) == 0:
+        if len(self) == 0:
             return Solution(w, -1.0, c, 0.0, 0.0)
-        b = self.bias(f) if min(total) > 0 else float(self.t.max() if total[0] else self.t.min())
+        b = self.bias(f) if both else float(self.t.max() if self.upper.any() else self.t.min())
         return Solution(w, b, c, self.primal(w, b, f), 0.0)
 
     def balanced(self, c: Floats) -> Floats:

@@ -105,7 +105,9 @@ class Rounded:
         return lambda size: slope + size * square - float(self.clipped(pulled - size * turn) @ z)
 
 
-def newton_move(problem: Rounded, inside: NDArray[np.intp], gradient: tuple[Floats, float]) -> Move:
+def newton_move(
+    problem: Rounded, point: Point, inside: NDArray[np.intp], gradient: tuple[Floats, float]
+) -> Move:
     """Solve ``(diag(I, 0) + Z' S Z) move = -gradient`` over the cases with a curvature.
 
     ``Z`` is the table with a last column of ones, ``S`` the stiffness. The system is that of the features or,
@@ -113,8 +115,9 @@ def newton_move(problem: Rounded, inside: NDArray[np.intp], gradient: tuple[Floa
     """
     X = take(problem.X, inside) if len(inside) < len(problem.t) else problem.X
     stiffness = problem.stiffness[inside]
-    # Where no case has a curvature, b has none: the step is long, and the line search shortens it.
-    ridge = 1e-10 * float(problem.stiffness.mean())
+    # Where no case has a curvature, b has none; but no step needs to carry it past all cases.
+    farthest = float(np.abs(point.f + (point.b - problem.t)).max())
+    ridge = 1e-10 * float(problem.stiffness.mean()) + abs(gradient[1]) / max(farthest, 1e-300)
     n, d = X.shape
     side = min(n, d)
     factored = side <= _FACTORED and side * (n * d + side * side // 3) <= _OPERATIONS * (X.size + d)
@@ -123,9 +126,7 @@ def newton_move(problem: Rounded, inside: NDArray[np.intp], gradient: tuple[Floa
     return Move(w, b, scores(problem.X, w))
 
 
-def _by_features(
-    X: Any, stiffness: Floats, ridge: float, by_w: Floats, by_b: float
-) -> tuple[Floats, float]:
+def _by_features(X: Any, stiffness: Floats, ridge: float, by_w: Floats, by_b: float) -> tuple[Floats, float]:
     d = X.shape[1]
     system = weighted_products(X, stiffness)
     system[np.diag_indices(d)] += 1.0
