@@ -100,21 +100,36 @@ def export_rules(
     """
     decimals = cost_decimals(costs, decimals)
     views = describe(tree, schema, costs, decimals=decimals, show_missing=show_missing)
-    return [_rule(tree, schema, views, view, decimals) for view in views if view.is_leaf]
+    rules = []
+    # What the path to a node asks and pays; the last one added is the first to go on from.
+    paths: list[tuple[int, dict[int, Condition], tuple[tuple[str, float], ...]]] = [(0, {}, ())]
+    while paths:
+        index, merged, paid = paths.pop()
+        view = views[index]
+        if view.is_leaf:
+            rules.append(_rule(view, merged, paid, decimals))
+            continue
+        paid += tuple(view.paid)
+        for branch in reversed(range(len(view.children))):
+            step = _step(tree, schema, views, index, branch)
+            feature = int(tree.feature[index])
+            both = _both(merged[feature], step) if feature in merged else step
+            paths.append((view.children[branch], {**merged, feature: both}, paid))
+    return rules
 
 
-def _rule(tree: Tree, schema: FeatureSchema, views: list[NodeView], leaf: NodeView, decimals: int) -> Rule:
-    merged: dict[int, Condition] = {}
-    paid: list[tuple[str, float]] = []
-    for node, branch in tree.path(leaf.index):
-        view = views[node]
-        step = views[view.children[branch]].condition
-        assert step is not None
-        if step.codes is not None:
-            step = replace(step, codes=_travelling(tree, schema, node, branch))
-        feature = int(tree.feature[node])
-        merged[feature] = _both(merged[feature], step) if feature in merged else step
-        paid.extend(view.paid)
+def _step(tree: Tree, schema: FeatureSchema, views: list[NodeView], node: int, branch: int) -> Condition:
+    """Return what a branch asks."""
+    step = views[views[node].children[branch]].condition
+    assert step is not None
+    if step.codes is not None:
+        step = replace(step, codes=_travelling(tree, schema, node, branch))
+    return step
+
+
+def _rule(
+    leaf: NodeView, merged: dict[int, Condition], paid: tuple[tuple[str, float], ...], decimals: int
+) -> Rule:
     return Rule(
         leaf=leaf.index,
         conditions=tuple(merged.values()),
@@ -123,7 +138,7 @@ def _rule(tree: Tree, schema: FeatureSchema, views: list[NodeView], leaf: NodeVi
         share=leaf.share,
         misclassification_cost=leaf.expected_cost,
         test_cost=leaf.path_cost,
-        paid=tuple(paid),
+        paid=paid,
         decimals=decimals,
     )
 
