@@ -17,10 +17,18 @@ __all__ = ["Move", "Point", "Rounded", "newton_move", "step_length"]
 
 Floats = NDArray[np.float64]
 
-# Operations of a factored system, in blocks that fill the processor, that take as long as conjugate gradients
-# do for one number in the table; and the greatest system that is factored whatever the table.
+# Systems up to the first size are factored; of larger ones those for which that many operations, in blocks that
+# fill the processor, take no longer than conjugate gradients do for each number in the table; and, up to the
+# second size, those on which conjugate gradients fail. None is greater than the third.
+_SMALL = 300
 _OPERATIONS = 2400
+_MENDED = 1000
 _FACTORED = 5000
+# Conjugate gradients end when the rest is this small, or after so many steps.
+_REST = 1e-2
+_GRADIENTS = 200
+# Newton steps are never lengthened so much.
+_FARTHEST = 1e30
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,9 +128,13 @@ def newton_move(
     ridge = 1e-10 * float(problem.stiffness.mean()) + abs(gradient[1]) / max(farthest, 1e-300)
     n, d = X.shape
     side = min(n, d)
-    factored = side <= _FACTORED and side * (n * d + side * side // 3) <= _OPERATIONS * (X.size + d)
-    solve = (_by_cases if n < d else _by_features) if factored else _by_conjugate_gradients
-    w, b = solve(X, stiffness, ridge, *gradient)
+    found = None
+    dear = side * (n * d + side * side // 3) > _OPERATIONS * (X.size + d)
+    if side > _FACTORED or (dear and side > _SMALL):
+        found = _by_conjugate_gradients(X, stiffness, ridge, *gradient, settle=side > _MENDED)
+    if found is None:
+        found = (_by_cases if n < d else _by_features)(X, stiffness, ridge, *gradient)
+    w, b = found
     return Move(w, b, scores(problem.X, w))
 
 
@@ -145,8 +157,9 @@ def _by_cases(X: Any, stiffness: Floats, ridge: float, by_w: Floats, by_b: float
 
 
 def _by_conjugate_gradients(
-    X: Any, stiffness: Floats, ridge: float, by_w: Floats, by_b: float
-) -> tuple[Floats, float]:
+    X: Any, stiffness: Floats, ridge: float, by_w: Floats, by_b: float, *, settle: bool
+) -> tuple[Floats, float] | None:
+    """Solve the system nearly; None where that takes too many steps, unless one is to ``settle`` for less."""
     size = X.shape[1] + 1
     diagonal = np.append(1.0 + weighted_squares(X, stiffness), stiffness.sum() + ridge)
 
@@ -156,8 +169,8 @@ def _by_conjugate_gradients(
 
     system = LinearOperator((size, size), matvec=times, dtype=np.float64)
     scaling = LinearOperator((size, size), matvec=lambda v: v / diagonal, dtype=np.float64)
-    step, _ = cg(system, -np.append(by_w, by_b), rtol=1e-2, maxiter=200, M=scaling)
-    return step[:-1], float(step[-1])
+    step, failed = cg(system, -np.append(by_w, by_b), rtol=_REST, maxiter=_GRADIENTS, M=scaling)
+    return None if failed and not settle else (step[:-1], float(step[-1]))
 
 
 def _solved(system: Floats, right: Floats) -> Floats:
@@ -175,13 +188,18 @@ def _solved(system: Floats, right: Floats) -> Floats:
 
 
 def step_length(derivative: Callable[[float], float], fall: float) -> float:
-    """Find where an increasing derivative, ``fall < 0`` at 0, comes within a tenth of 0; 1 if that will do."""
+    """Find where an increasing derivative, ``fall < 0`` at 0, comes within a tenth of 0.
+
+    1 if that will do, or if there is no such place: a part of the cases may have no minimum.
+    """
     near = -0.1 * fall
     left, at_left, right = 0.0, fall, 1.0
     at_right = derivative(right)
     if abs(at_right) <= near:
         return right
     while at_right < 0:
+        if right > _FARTHEST:
+            return 1.0
         left, at_left, right = right, at_right, 4.0 * right
         at_right = derivative(right)
     for _ in range(40):
