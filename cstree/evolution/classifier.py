@@ -58,11 +58,13 @@ class ParetoTreeClassifier(TreeClassifier):
     prior_cases : float, sequence of float or None, default=None
         Caution of the rule: each leaf is judged as if so many more cases, like those of the whole table, had
         come to it. Several: the candidates of ``validation``. None: 0, and 0, 2, 8 and 32 for ``validation``.
+        One, with ``validation`` and several values of ``max_depth``: these are the candidates.
     standard_errors : float, default=1.0
         Candidates of ``validation`` so many standard errors above the least held-out cost are as good as the
-        least; the most cautious of them chooses.
+        least; the most cautious of them, or the least depth, chooses.
     max_depth : int or sequence of int, default=6
-        Most tests on a path. Several: a front is searched for each of them, and the rule chooses from all.
+        Most tests on a path. Several: a front is searched for each of them, and the rule chooses from all, or
+        ``validation`` from the depths.
     max_leaf_nodes : int or None, default=None
         Most leaves of a tree; None: 64, or fewer where the depth allows fewer.
     max_test_cost : float or None, default=None
@@ -278,7 +280,7 @@ class ParetoTreeClassifier(TreeClassifier):
                     trials = make_trials(
                         partial(self._unaware()._search_front, bar), table, folds, depths, aside
                     )
-                    self._settle(found, rule.compare(fronts, trials, self.costs_, dataset.n_samples))
+                    self._settle(found, rule.compare(fronts, trials, self.costs_, dataset.n_samples, depths))
             except KeyboardInterrupt:
                 if found:
                     self._settle(found)

@@ -69,6 +69,8 @@ class Trial:
 class Selection:
     """A rule, with the degrees of caution in which it may be applied.
 
+    Where there is one degree only, and fronts of several depths, the depths are what is compared.
+
     Parameters
     ----------
     rule : str, mapping or callable
@@ -131,9 +133,14 @@ class Selection:
         raise AssertionError("the chosen tree is on none of the fronts")
 
     def compare(
-        self, fronts: Sequence[Front[Tree]], trials: Iterable[Trial], costs: BoundCosts, n_samples: int
+        self,
+        fronts: Sequence[Front[Tree]],
+        trials: Iterable[Trial],
+        costs: BoundCosts,
+        n_samples: int,
+        depths: Sequence[int] = (),
     ) -> Choice:
-        """Take the degree of caution whose choices cost least on held-out cases.
+        """Take the degree of caution, or the depth, whose choices cost least on held-out cases.
 
         Parameters
         ----------
@@ -143,6 +150,8 @@ class Selection:
         costs : BoundCosts
         n_samples : int
             All cases.
+        depths : sequence of int
+            Limits with which the fronts were searched, ascending: the table names those that are compared.
 
         Returns
         -------
@@ -153,12 +162,15 @@ class Selection:
         ValueError
             No tree of the fronts, or no candidate on the held-out cases, satisfies the rule's bound.
         """
-        candidates = self._candidates(fronts)
+        parts, candidates = self._candidates(fronts)
         paid: list[list[Payments]] = [[] for _ in candidates]
         judged = np.zeros(n_samples, dtype=np.int64)
         for trial in trials:
             judged[trial.held] += 1
-            trees = [self._choose_nearest(trial.fronts, each.prior_cases) for each in candidates]
+            trees = [
+                self._choose_nearest(trial.fronts[part], each.prior_cases)
+                for part, each in zip(parts, candidates, strict=True)
+            ]
             cases = trial.cases(trees)
             known = {id(tree): Payments.of(tree, cases, costs) for tree in trees}
             for payments, tree in zip(paid, trees, strict=True):
@@ -167,20 +179,32 @@ class Selection:
         repeats = math.sqrt(judged.sum() / np.count_nonzero(judged))
         table, values, errors = self._judge(candidates, [Payments.together(p) for p in paid], repeats)
         best = self._best(table, values, errors)
+        if len(depths) > 1 and len(self.prior_cases) == 1:
+            table.insert(0, "max_depth", [depths[each.front] for each in candidates])
         table["selected"] = np.arange(len(table)) == best
         return replace(candidates[best], table=table)
 
-    def _candidates(self, fronts: Sequence[Front[Tree]]) -> list[Choice]:
-        """List what each degree of caution chooses, where some tree satisfies the rule."""
-        found, refused = [], None
-        for prior in self.prior_cases:
+    def _candidates(self, fronts: Sequence[Front[Tree]]) -> tuple[list[slice], list[Choice]]:
+        """List what each degree of caution, or depth, chooses from which fronts, where a tree meets the rule.
+
+        The more cautious come later: among depths the smaller ones.
+        """
+        if len(self.prior_cases) == 1:
+            ways = [(slice(k, k + 1), self.prior_cases[0]) for k in reversed(range(len(fronts)))]
+        else:
+            ways = [(slice(0, len(fronts)), prior) for prior in self.prior_cases]
+        parts, found, refused = [], [], None
+        for part, prior in ways:
             try:
-                found.append(self.choose(fronts, prior))
+                choice = self.choose(fronts[part], prior)
             except ValueError as error:
                 refused = refused or error
+                continue
+            parts.append(part)
+            found.append(replace(choice, front=part.start + choice.front))
         if refused is not None and not found:
             raise refused
-        return found
+        return parts, found
 
     def _choose_nearest(self, fronts: Sequence[Front[Tree]], prior_cases: float) -> Tree:
         """Apply the rule; where no tree satisfies its bound, take the one that comes nearest."""

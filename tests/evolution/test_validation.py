@@ -18,7 +18,7 @@ from cstree.datasets import load_heart, load_hepatitis
 from cstree.evolution.folds import RawTable
 from cstree.evolution.progress import History
 from cstree.evolution.validation import PRIOR_CASES, Selection
-from cstree.metrics import make_cost_scorer
+from cstree.metrics import make_cost_scorer, misclassification_cost
 from cstree.persistence import load_model, save_model
 from cstree.tree.caution import cautious_cost
 from cstree.tree.search import Progress
@@ -238,6 +238,25 @@ def test_several_depths_are_searched_as_if_alone() -> None:
     depth = several.max_depth_
     one = ParetoTreeClassifier(heart.costs, max_depth=depth, **options).fit(heart.data, heart.target)
     assert np.array_equal(several.front_.objectives, one.front_.objectives)
+
+
+def test_one_caution_and_several_depths_compare_the_depths() -> None:
+    X, y = HEPATITIS.data, np.asarray(HEPATITIS.target)
+    folds = list(KFold(4, shuffle=True, random_state=2).split(X))
+    options: dict[str, Any] = {"validation": folds, "prior_cases": 0, "min_support": 1}
+    model = fitted(max_depth=[2, 3, 1], standard_errors=0, **options)
+    table = model.validation_
+    assert table["max_depth"].tolist() == [3, 2, 1]
+    for depth, cost in zip(table["max_depth"], table["total_cost"], strict=True):
+        held = [small(max_depth=depth, min_support=1).fit(X.iloc[a], y[a]) for a, _ in folds]
+        answers = np.concatenate([own.predict(X.iloc[b]) for own, (_, b) in zip(held, folds, strict=True)])
+        tests = np.concatenate([own.test_cost(X.iloc[b]) for own, (_, b) in zip(held, folds, strict=True)])
+        truth = np.concatenate([y[b] for _, b in folds])
+        assert cost == pytest.approx(misclassification_cost(truth, answers, HEPATITIS.costs) + tests.mean())
+    assert table["total_cost"][table["selected"]].item() == table["total_cost"].min()
+    assert table.loc[table["selected"], "max_depth"].item() == model.max_depth_
+    assert model.tree_.same_as(fitted(max_depth=model.max_depth_, min_support=1).tree_)
+    assert fitted(max_depth=[1, 2, 3], standard_errors=1e6, **options).max_depth_ == 1
 
 
 def test_other_rules_and_objectives_can_be_validated() -> None:
