@@ -88,10 +88,10 @@ def is_there() -> bool:
     return FOLDER.is_dir()
 
 
-def load(name: str, level: str, *, whole: bool = False) -> Table:
+def load(name: str, level: str, *, whole: bool = False, folder: Path = FOLDER) -> Table:
     """Training cases of the first split of a set, or all cases."""
-    about = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
-    frame = pd.read_csv(FOLDER / f"{name}.csv.gz").iloc[: None if whole else about["split"]["train_rows"]]
+    about = tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8"))
+    frame = pd.read_csv(folder / f"{name}.csv.gz").iloc[: None if whole else about["split"]["train_rows"]]
     y = frame.pop("target").to_numpy()
     place = {column: f"x{j}" for j, column in enumerate(frame.columns)}
     attributes = {

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import _streed
+from benchmarks._streed_peer import PeerProblem
 from benchmarks.timing import best_times, verdict
 from cstree.evolution.classifier import ParetoTreeClassifier
 from cstree.exact.search import ExactSearch
@@ -33,14 +34,12 @@ WANTED_MEAN = {4: 30.0}
 class Peer:
     """The supported front by repeated weighted sums.
 
-    ``binary`` are 0/1 columns; ``owner[f]`` is the attribute that column ``f`` belongs to.
+    ``binary`` are 0/1 columns, which ``problem`` knows.
     """
 
     binary: NDArray[np.intc]
     y: NDArray[np.int32]
-    matrix: NDArray[np.float64]
-    attributes: dict[str, dict[str, Any]]
-    owner: list[str]
+    problem: PeerProblem
     depth: int
     seconds: float = 0.0
     calls: int = 0
@@ -57,15 +56,14 @@ class Peer:
         return cls(
             np.ascontiguousarray(binary.T, dtype=np.intc),
             table.y.astype(np.int32),
-            np.array(table.matrix, dtype=np.float64),
-            table.attributes,
-            owner,
+            PeerProblem(np.array(table.matrix, dtype=np.float64), table.attributes, owner),
             depth,
         )
 
     def front(self) -> list[tuple[float, float]]:
         """Supported points, sorted."""
-        leaf = min(self.matrix[self.y, answer].mean() for answer in range(len(self.matrix)))
+        matrix = self.problem.matrix
+        leaf = min(matrix[self.y, answer].mean() for answer in range(len(matrix)))
         first, last = self.solve(1.0, 1e-6), (float(leaf), 0.0)
         points = [first, last]
         pending = [(first, last)]
@@ -84,47 +82,15 @@ class Peer:
 
     def solve(self, w1: float, w2: float) -> tuple[float, float]:
         """Objectives of the peer's tree of least ``w1 * f1 + w2 * f2``."""
-        from pystreed import CostSpecifier, FeatureCostSpecifier, STreeDCostSensitiveClassifier
-
-        prices = []
-        for k, (name, about) in enumerate(self.attributes.items()):
-            columns = [f for f, owner in enumerate(self.owner) if owner == name]
-            if columns:
-                group = about["group"] or f"alone {k}"
-                prices.append(
-                    FeatureCostSpecifier(
-                        about["cost"] * w2, about["discount"] * w2, group, columns[0], columns[-1]
-                    )
-                )
-        costs = CostSpecifier((self.matrix * w1).tolist(), prices)
-        model = STreeDCostSensitiveClassifier(max_depth=self.depth, min_leaf_node_size=1)
+        specifier = self.problem.specifier(w1, w2)
         started = time.perf_counter()
-        model.fit(self.binary, self.y, costs)
+        model = self.problem.fit(self.binary, self.y, self.depth, specifier)
         self.seconds += time.perf_counter() - started
         self.calls += 1
-        f1, f2 = self._walk(model.get_tree(), np.arange(len(self.y)), frozenset())
-        point = f1 / len(self.y), f2 / len(self.y)
+        wrong, tests = self.problem.pay(model.get_tree(), self.binary, self.y)
+        point = float(wrong.mean()), float(tests.mean())
         self.sums.append((w1, w2, w1 * point[0] + w2 * point[1]))
         return point
-
-    def _walk(self, node: Any, cases: NDArray[np.intp], paid: frozenset[str]) -> tuple[float, float]:
-        """Cost of the answers and of the tests for some cases below a node of the peer's tree."""
-        if node.is_leaf_node():
-            return float(self.matrix[self.y[cases], node.label].sum()), 0.0
-        owner = self.owner[node.feature]
-        about = self.attributes[owner]
-        price = about["cost"]
-        if owner in paid:
-            price = 0.0
-        elif any(about["group"] and self.attributes[other]["group"] == about["group"] for other in paid):
-            price = about["discount"]
-        right = self.binary[cases, node.feature] > 0
-        below = paid | {owner}
-        parts = (
-            self._walk(node.left_child, cases[~right], below),
-            self._walk(node.right_child, cases[right], below),
-        )
-        return parts[0][0] + parts[1][0], price * len(cases) + parts[0][1] + parts[1][1]
 
 
 @dataclass

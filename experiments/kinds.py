@@ -20,6 +20,7 @@ KINDS = {
     "boosting": "experiments.boosting",
     "searches": "experiments.searches",
     "committees": "experiments.committees",
+    "generalisation": "experiments.generalisation",
 }
 
 
