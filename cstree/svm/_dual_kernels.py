@@ -15,6 +15,8 @@ of a CSR matrix whose columns are sorted. ``cases`` is ``(t, lower, upper, squar
 
 from __future__ import annotations
 
+import numpy as np
+
 from cstree._numba import lean_kernel, summing_kernel
 
 __all__ = ["random_pairs", "single_cases", "working_set"]
@@ -43,12 +45,12 @@ def _inner(table, i, j, width):  # type: ignore[no-untyped-def]
     if len(starts) == 0:
         one, other = values[i * width : (i + 1) * width], values[j * width : (j + 1) * width]
         for k in range(width):
-            total += one[k] * float(other[k])
+            total += np.float64(one[k]) * other[k]
         return total
     a, b = starts[i], starts[j]
     while a < starts[i + 1] and b < starts[j + 1]:
         if columns[a] == columns[b]:
-            total += values[a] * float(values[b])
+            total += np.float64(values[a]) * values[b]
             a += 1
             b += 1
         elif columns[a] < columns[b]:
