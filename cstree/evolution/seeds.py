@@ -29,20 +29,23 @@ _MOST_PAIR_WORDS = 1e9
 # More groups of categories have more subsets than the exact search takes.
 _MOST_CATEGORIES = 10
 
-# Every criterion, SECSDT_MC from accuracy to cost. What too_dear="stop" grows is a pruning of these.
-_GROWTH: tuple[tuple[str, float | str], ...] = (
-    ("secsdt_mc", "heuristic"),
-    ("secsdt_mc", 1.0),
-    ("secsdt_mc", 0.5),
-    ("mincost", "heuristic"),
-    ("pm", "heuristic"),
-    ("cost", "heuristic"),
-    ("eg2", "heuristic"),
-    ("cs_id3", "heuristic"),
-    ("idx", "heuristic"),
-    ("gain", "heuristic"),
-    ("gain_ratio", "heuristic"),
-    ("gini", "heuristic"),
+# Criterion, alpha and omega: every criterion, from accuracy to cost where a parameter weighs the two. What
+# too_dear="stop" grows is a pruning of these.
+_GROWTH: tuple[tuple[str, float | str, float], ...] = (
+    ("secsdt_mc", "heuristic", 1.0),
+    ("secsdt_mc", 1.0, 1.0),
+    ("secsdt_mc", 0.5, 1.0),
+    ("mincost", "heuristic", 1.0),
+    ("pm", "heuristic", 1.0),
+    ("pm", "heuristic", 0.5),
+    ("cost", "heuristic", 1.0),
+    ("eg2", "heuristic", 1.0),
+    ("eg2", "heuristic", 0.5),
+    ("cs_id3", "heuristic", 1.0),
+    ("idx", "heuristic", 1.0),
+    ("gain", "heuristic", 1.0),
+    ("gain_ratio", "heuristic", 1.0),
+    ("gini", "heuristic", 1.0),
 )
 
 # Most prunings kept of a subtree. Trees of 64 leaves seldom have more than 300 on their front.
@@ -57,13 +60,14 @@ def greedy_seeds(problem: TreeProblem) -> list[Tree]:
             problem.costs,
             criterion,
             alpha=alpha,
+            omega=omega,
             max_depth=problem.max_depth,
             max_leaf_nodes=problem.max_leaf_nodes if 2**problem.max_depth > problem.max_leaf_nodes else None,
             min_support=max(problem.min_support, 1),
             too_dear="next",
             categorical_split="subset",
         )
-        for criterion, alpha in _GROWTH
+        for criterion, alpha, omega in _GROWTH
     ]
 
 

@@ -169,14 +169,12 @@ def evaluate(tree: Tree, dataset: Dataset, costs: BoundCosts) -> Evaluation:
     ``f1`` and ``f2`` of the two objectives; the tree's answers are taken as they are.
     """
     leaf = training_leaves(tree, dataset)
-    weight = dataset.weights()
-    answers = tree.answer[leaf]
+    n, K = tree.n_nodes, dataset.n_classes
+    cell = leaf.astype(np.int64) * K + dataset.y
+    class_weight = np.bincount(cell, weights=dataset.weight, minlength=n * K).reshape(n, K)
     if dataset.example_cost is None:
-        wrong = costs.matrix[dataset.y, answers]
+        wrong = float((class_weight * costs.matrix[:, tree.answer].T).sum())
     else:
-        wrong = dataset.example_cost[np.arange(dataset.n_samples), answers]
-    total = weight.sum()
-    return Evaluation(
-        float(wrong @ weight / total),
-        float(path_costs(tree, costs)[leaf] @ weight / total),
-    )
+        wrong = float(dataset.example_cost[np.arange(len(leaf)), tree.answer[leaf]] @ dataset.weights())
+    total = dataset.total_weight
+    return Evaluation(wrong / total, float(path_costs(tree, costs) @ class_weight.sum(axis=1)) / total)
