@@ -26,6 +26,7 @@ from cstree.sampling.proportionate import CostProportionateSampler
 from cstree.sampling.rebalance import RebalanceSampler
 from cstree.sampling.sizes import CostOverSampler, CostUnderSampler
 from cstree.svm.kernel_logistic import CostKernelLogisticRegression
+from cstree.svm.linear import CostLinearSVC
 from cstree.svm.multiclass import MulticlassCostSVC
 from cstree.svm.neighbors import CostKNeighborsClassifier
 
@@ -49,6 +50,7 @@ __all__ = [
     "CostBaggingClassifier",
     "CostKNeighborsClassifier",
     "CostKernelLogisticRegression",
+    "CostLinearSVC",
     "CostModel",
     "CostOverSampler",
     "CostProportionateSampler",

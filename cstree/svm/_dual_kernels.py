@@ -5,8 +5,8 @@ Kernels see the problem without labels: a case has a coefficient ``c`` with ``lo
 
     minimise  0.5 ||w||^2 - t . c   subject to  sum_i c_i = 0,
 
-and ``v_i = t_i - w . x_i`` is minus its gradient. A pair moves ``c_i`` up and ``c_j`` down by one length: what
-is written with four boxes, one for each pair of labels, is one box here.
+and ``v_i = t_i - w . x_i`` is minus its gradient. A pair moves ``c_i`` up and ``c_j`` down by one length:
+what is written with four boxes, one for each pair of labels, is one box here.
 
 A table is ``(values, columns, starts)``: the rows of a C array end to end and two empty arrays, or the arrays
 of a CSR matrix whose columns are sorted. ``cases`` is ``(t, lower, upper, squares)``, each float64 (n,), with
@@ -117,8 +117,8 @@ def random_pairs(table, cases, c, w, pairs):  # type: ignore[no-untyped-def]
 def single_cases(table, cases, c, w, order, centre, state):  # type: ignore[no-untyped-def]
     """Minimise the augmented Lagrangian of the dual over one coefficient after the other.
 
-    ``0.5 ||X' c||^2 - t . c + b s + rho s^2 / 2`` with ``s = sum_i c_i``, in which the equation is a penalty. ``X``
-    is centred, as if each row were less the mean ``m``: where ``s = 0`` this changes nothing.
+    ``0.5 ||X' c||^2 - t . c + b s + rho s^2 / 2`` with ``s = sum_i c_i``, in which the equation is a penalty.
+    ``X`` is centred, as if each row were less the mean ``m``: where ``s = 0`` this changes nothing.
 
     Parameters
     ----------
@@ -157,8 +157,8 @@ def single_cases(table, cases, c, w, order, centre, state):  # type: ignore[no-u
 def working_set(gram, v, lower, upper, c, limits):  # type: ignore[no-untyped-def]
     """Solve the dual over few cases, the others fixed, by pairs of second order (WSS2).
 
-    ``i`` has the greatest ``v`` of those that may go up; ``j``, of those that may go down, the greatest ``(v_i
-    - v_j)^2 / eta_ij``.
+    ``i`` has the greatest ``v`` of those that may go up; ``j``, of those that may go down, the greatest
+    ``(v_i - v_j)^2 / eta_ij``.
 
     Parameters
     ----------

@@ -44,7 +44,9 @@ def solve_hybrid(problem: TwoClass, certificate: Certificate, max_iter: int, rng
     point, center, width = _start(problem, rng)
     bound = problem.upper - problem.lower
     best, waited = np.inf, 0
-    for iteration in range(1, max_iter + 1):
+    iteration = 0
+    while iteration < max_iter:
+        iteration += 1
         stiffness = bound / width
         stage = Rounded(problem.X, problem.t, problem.lower, problem.upper, center, stiffness)
         point = _minimise(stage, point, problem, certificate.tol)
@@ -163,7 +165,7 @@ def _minimise(stage: Rounded, point: Point, problem: TwoClass, tol: float) -> Po
 
 
 def _error(point: Point, gradient: tuple[Floats, float]) -> float:
-    """What a gradient that is not 0 adds to the duality gap."""
+    """Give what a gradient that is not 0 adds to the duality gap."""
     by_w, by_b = gradient
     return float(0.5 * by_w @ by_w + (1.0 + abs(point.b)) * abs(by_b))
 

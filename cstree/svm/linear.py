@@ -47,7 +47,8 @@ class CostLinearSVC(NumericClassifier):
         The greater, the closer the fit. With even costs it is that of scikit-learn's ``SVC``.
     asymmetry : {"costs", "balanced"} or float, default="costs"
         What a mistake weighs. "costs": what it costs. "balanced": of each two sides the rarer one weighs as
-        much as the other. A number from 0 to 1 is the share of the positive side. The last two count no costs.
+        much as the other. A number from 0 to 1 is the share of the positive side. The last two count no
+        costs.
     kappa : float, default=1.0
         Margin that the side needs whose mistakes weigh less, at most 1; that of the other side is 1. With
         less than 1 this is CSSVM, the cost-sensitive hinge loss.
@@ -95,22 +96,23 @@ class CostLinearSVC(NumericClassifier):
 
         ``1/2 ||w||^2 + sum_i U_i xi_i``, where ``y_i (w . x_i + b) >= p_i - xi_i`` and ``xi_i >= 0``.
 
-    ``U_i = C w_i c_i``: the weight of a case, and the cost of the wrong answer less that of the right one, in
-    units in which it is 1 on average of the classes (with costs by case, of the cases). So ``U_i = 2 C gamma``
-    for positive ones and ``2 C (1 - gamma)`` for the others, ``gamma = C_P / (C_P + C_N)``; the source's ``C`` is
-    twice this one. A case whose wrong answer is the cheaper one is learnt as if it were of the other class.
+    ``U_i = C w_i c_i``: the weight of a case, and the cost of the wrong answer less that of the right one,
+    in units in which it is 1 on average of the classes (with costs by case, of the cases). So ``U_i`` is
+    ``2 C gamma`` for positive ones and ``2 C (1 - gamma)`` for the others, ``gamma = C_P / (C_P + C_N)``;
+    the source's ``C`` is twice this one. A case whose wrong answer is the cheaper one is learnt as if it
+    were of the other class.
 
-    "ovr": case ``i`` pulls to class ``k`` by what the cheapest other answer would cost it, and away from it by what ``k``
-    costs. "ovo": between ``j`` and ``k`` every case pulls towards the answer that is cheaper for it, by the
-    difference; the class that wins most duels is the answer. With two classes, and with "ovo", answers tend
-    to those of least expected cost with many cases, where a linear function can tell them; with "ovr" only
-    where a class holds half of that cost.
+    "ovr": case ``i`` pulls to class ``k`` by what the cheapest other answer would cost it, and away from it
+    by what ``k`` costs. "ovo": between ``j`` and ``k`` every case pulls towards the answer that is cheaper
+    for it, by the difference; the class that wins most duels is the answer. With two classes, and with
+    "ovo", answers tend to those of least expected cost with many cases, where a linear function can tell
+    them; with "ovr" only where a class holds half of that cost.
 
-    All solvers stop by the duality gap, and ``b`` is the exact minimum for ``w``. "hybrid" solves a sample, then
-    takes proximal steps of the dual, each by semismooth Newton on the cases near the margin: a few passes over
-    the table in all, however hard the problem. "rdcd" is the source's method with its formulas put right (step
-    length, boxes, start), "dcd" moves one case at a time, the equation of the bias being an augmented
-    Lagrangian. Tables of float32 and CSR matrices are read as they are.
+    All solvers stop by the duality gap, and ``b`` is the exact minimum for ``w``. "hybrid" solves a sample
+    (where there are many cases), then takes proximal steps of the dual, each by semismooth Newton on the
+    cases near the margin: a few passes over the table in all. "rdcd" is the source's method with its
+    formulas put right (step length, boxes, start), "dcd" moves one case at a time, the equation of the bias
+    being an augmented Lagrangian. Tables of float32 and CSR matrices are read as they are.
 
     Ctrl-C during ``fit``: the model is the best that was found, then KeyboardInterrupt goes on.
 
@@ -122,8 +124,11 @@ class CostLinearSVC(NumericClassifier):
     H. Masnadi-Shirazi, N. Vasconcelos, *Risk minimization, probability elicitation, and cost-sensitive SVMs*,
     ICML 2010: CSSVM.
 
-    T. Eitrich, B. Lang, *Parallel cost-sensitive support vector machine software for classification*, 2006:
-    PCSVM.
+    T. Eitrich, B. Lang, *On the optimal working set size in serial and parallel support vector machine
+    learning with the decomposition algorithm*, AusDM 2006: PCSVM.
+
+    A. Beygelzimer, V. Dani, T. Hayes, J. Langford, B. Zadrozny, *Error limiting reductions between
+    classification tasks*, ICML 2005: pairs of classes by costs.
 
     Y. Yan, Q. Li, *An efficient augmented Lagrangian method for support vector machine*, Optimization Methods
     and Software 35(4), 855-883, 2020: proximal steps by semismooth Newton.
@@ -287,8 +292,9 @@ class CostLinearSVC(NumericClassifier):
         Returns
         -------
         ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
-            ``w . x + b``: positive for ``classes_[1]``. With more classes the greatest stands for the answer; with
-            "ovo" it is the number of duels a class wins, and less than half a win for how clearly.
+            ``w . x + b``: positive for ``classes_[1]``. With more classes the greatest stands for the
+            answer; with "ovo" it is the number of duels a class wins, plus less than half a win for how
+            clearly.
         """
         check_is_fitted(self, "coef_")
         table = self._table(X)
@@ -317,13 +323,14 @@ class CostLinearSVC(NumericClassifier):
 
 
 def _two_class(table: Any, pull: Floats, strength: float, weight: Floats, kappa: float) -> TwoClass:
-    """Write pulls as a problem: their signs are the labels, and the side that pulls less has the margin kappa."""
+    """Write pulls as a problem: their signs are the labels; the side that pulls less has the margin kappa."""
     if not pull.all():
         counts = pull != 0
         table, pull, weight = table[counts], pull[counts], weight[counts]
     sides = pull > 0, pull < 0
-    up, down = (weight @ np.where(side, np.abs(pull), 0.0) / max(weight @ side, 1e-300) for side in sides)
-    positive, negative = (kappa, 1.0) if up < down else (1.0, kappa)
+    total = [float(weight @ side) for side in sides]
+    up, down = (float(weight @ (np.abs(pull) * side)) for side in sides)
+    positive, negative = (kappa, 1.0) if up * total[1] < down * total[0] else (1.0, kappa)
     bound = strength * weight * pull
     target = positive * sides[0] - negative * sides[1]
     return TwoClass(table, target, np.minimum(bound, 0.0), np.maximum(bound, 0.0))

@@ -20,9 +20,9 @@ class TwoClass:
     """Find ``w, b`` of least ``0.5 ||w||^2 + sum_i U_i (p_i - y_i (w . x_i + b))_+``.
 
     Labels are written into the arrays: with ``t = y p``, ``lower = -U`` and ``upper = 0`` where ``y = -1``,
-    ``lower = 0`` and ``upper = U`` where ``y = 1``, and the excess ``r = w . x + b - t``, a case loses ``upper
-    (-r)_+ - lower (r)_+``. The dual is to maximise ``t . c - 0.5 ||X' c||^2`` over ``lower <= c <= upper, sum_i
-    c_i = 0``, where ``c = y alpha``; at the optimum ``w = X' c``.
+    ``lower = 0`` and ``upper = U`` where ``y = 1``, and the excess ``r = w . x + b - t``, a case loses
+    ``upper (-r)_+ - lower (r)_+``. The dual is to maximise ``t . c - 0.5 ||X' c||^2`` over ``lower <= c <=
+    upper, sum_i c_i = 0``, where ``c = y alpha``; at the optimum ``w = X' c``.
 
     Attributes
     ----------
@@ -54,10 +54,10 @@ class TwoClass:
         return float(self.t @ c - 0.5 * w @ w)
 
     def bias(self, f: Floats) -> float:
-        """The ``b`` of least loss for ``f = X w``; the middle, where an interval is equally good.
+        """Give the ``b`` of least loss for ``f = X w``; the middle, where an interval is equally good.
 
-        The loss is piecewise linear in ``b``: its slope begins with ``-sum upper`` and grows by ``U_i`` at ``t_i
-        - f_i``.
+        The loss is piecewise linear in ``b``: its slope begins with ``-sum upper`` and grows by ``U_i`` at
+        ``t_i - f_i``.
         """
         at = self.t - f
         order = np.argsort(at)

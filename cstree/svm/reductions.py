@@ -1,4 +1,4 @@
-"""Problems of many classes as problems of two, in which each case pulls to one side as strongly as it matters."""
+"""Problems of many classes as problems of two, in which each case pulls to one side as much as it matters."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def by_costs(prices: Floats, one_vs_one: bool) -> Floats:
     prices : ndarray of shape (n, K)
         What each answer costs each case more than the cheapest.
     one_vs_one : bool
-        A problem for each pair of classes: a case, of whatever class, pulls towards the answer that is cheaper
-        for it, by the difference. Otherwise one for each class: towards it by what the cheapest other
-        answer would cost, away from it by what it costs itself.
+        A problem for each pair of classes: a case, of whatever class, pulls towards the answer that is
+        cheaper for it, by the difference. Otherwise one for each class: towards it by what the cheapest
+        other answer would cost, away from it by what it costs itself.
 
     Returns
     -------

@@ -17,9 +17,9 @@ __all__ = ["Move", "Point", "Rounded", "newton_move", "step_length"]
 
 Floats = NDArray[np.float64]
 
-# Systems up to the first size are factored; of larger ones those for which that many operations, in blocks that
-# fill the processor, take no longer than conjugate gradients do for each number in the table; and, up to the
-# second size, those on which conjugate gradients fail. None is greater than the third.
+# Systems up to the first size are factored; of larger ones those for which that many operations, in blocks
+# that fill the processor, take no longer than conjugate gradients do for each number in the table; and, up to
+# the second size, those on which conjugate gradients fail. None is greater than the third.
 _SMALL = 300
 _OPERATIONS = 2400
 _MENDED = 1000
@@ -53,8 +53,8 @@ class Move:
 class Rounded:
     """A proximal step of the dual, seen from the primal.
 
-    Maximise ``t . c - 0.5 ||w_0 + X' c||^2 - sum_i (c_i - center_i)^2 / (2 stiffness_i)`` over ``lower <= c <=
-    upper, c_0 + sum_i c_i = 0``. The other side of it is to minimise over ``w, b``
+    Maximise ``t . c - 0.5 ||w_0 + X' c||^2 - sum_i (c_i - center_i)^2 / (2 stiffness_i)`` over
+    ``lower <= c <= upper, c_0 + sum_i c_i = 0``. The other side of it is to minimise over ``w, b``
 
         0.5 ||w||^2 - w_0 . w - c_0 b + sum_i phi_i(w . x_i + b - t_i),    -phi_i'(r) = c_i(r),
         c_i(r) = clip(center_i - stiffness_i r, lower_i, upper_i):
@@ -98,14 +98,14 @@ class Rounded:
         return point.w - self.w0 - combine(self.X, c), -float(self.c0 + c.sum())
 
     def part(self, rows: NDArray[np.intp], c: Floats) -> Rounded:
-        """The same problem over some cases; the others keep their ``c``."""
+        """Make the same problem over some cases; the others keep their ``c``."""
         X, kept = take(self.X, rows), c[rows]
         fixed = combine(self.X, c) - combine(X, kept)
         columns = {k: getattr(self, k)[rows] for k in ("t", "lower", "upper", "center", "stiffness")}
         return replace(self, X=X, **columns, w0=self.w0 + fixed, c0=self.c0 + float(c.sum() - kept.sum()))
 
     def along(self, point: Point, pulled: Floats, move: Move) -> Callable[[float], float]:
-        """Derivative of the objective at ``point + size move``, as a function of ``size``."""
+        """Give the derivative of the objective at ``point + size move``, as a function of ``size``."""
         z = move.f + move.b
         slope = float((point.w - self.w0) @ move.w - self.c0 * move.b)
         square = float(move.w @ move.w)

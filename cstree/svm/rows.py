@@ -57,7 +57,7 @@ def combine(X: Any, c: Floats) -> Floats:
 
 
 def take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Some rows as a table of their own, in float64."""
+    """Make a table of some rows, in float64."""
     part = X[rows] if issparse(X) else np.take(X, rows, axis=0)
     return part.astype(np.float64, copy=False)
 
