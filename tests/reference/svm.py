@@ -9,7 +9,12 @@ from scipy.optimize import minimize
 
 
 def objective(
-    X: np.ndarray, y: Sequence[float], bound: Sequence[float], margin: Sequence[float], w: np.ndarray, b: float
+    X: np.ndarray,
+    y: Sequence[float],
+    bound: Sequence[float],
+    margin: Sequence[float],
+    w: np.ndarray,
+    b: float,
 ) -> float:
     """``0.5 ||w||^2 + sum U_i (p_i - y_i (w.x_i + b))_+``."""
     loss = sum(
@@ -19,9 +24,7 @@ def objective(
     return 0.5 * float(w @ w) + loss
 
 
-def dual(
-    X: np.ndarray, y: Sequence[float], margin: Sequence[float], alpha: Sequence[float]
-) -> float:
+def dual(X: np.ndarray, y: Sequence[float], margin: Sequence[float], alpha: Sequence[float]) -> float:
     """``p'alpha - 0.5 alpha'Q alpha``."""
     n = len(y)
     quadratic = sum(
