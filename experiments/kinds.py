@@ -20,6 +20,7 @@ KINDS = {
     "boosting": "experiments.boosting",
     "searches": "experiments.searches",
     "committees": "experiments.committees",
+    "machines": "experiments.machines",
     "generalisation": "experiments.generalisation",
 }
 
