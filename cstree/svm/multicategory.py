@@ -141,15 +141,16 @@ class _ProximalStep:
 
     def _newton_step(self, gradient: Floats, curved: NDArray[np.bool_]) -> Floats:
         """Solve ``(I + s P Z' diag(curved) Z) step = -gradient``, ``P`` centring rows."""
-        share = curved.astype(np.float64)
+        rows = np.flatnonzero(curved.any(axis=1))  # most cases are flat for every class
+        Z, squares, share = self._Z[rows], self._squares[rows], curved[rows].astype(np.float64)
         n_classes = share.shape[1]
 
         def curve(flat: Floats) -> Floats:
             direction = flat.reshape(gradient.shape)
-            moved = centred(share * (self._Z @ direction))
-            return (direction + self._s * (self._Z.T @ moved)).ravel()
+            moved = centred(share * (Z @ direction))
+            return (direction + self._s * (Z.T @ moved)).ravel()
 
-        diagonal = 1.0 + self._s * (1.0 - 1.0 / n_classes) * (self._squares.T @ share)
+        diagonal = 1.0 + self._s * (1.0 - 1.0 / n_classes) * (squares.T @ share)
 
         def jacobi(flat: Floats) -> Floats:
             return centred(flat.reshape(gradient.shape) / diagonal).ravel()
