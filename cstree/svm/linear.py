@@ -52,8 +52,8 @@ class CostLinearSVC(NumericClassifier):
     kappa : float, default=1.0
         Margin that the side needs whose mistakes weigh less, at most 1; that of the other side is 1. With
         less than 1 this is CSSVM, the cost-sensitive hinge loss.
-    multi_class : {"ovr", "ovo"}, default="ovr"
-        With more than two classes: one problem for each class, or one for each pair of them.
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        With more than two classes: one problem for each pair of them, or one for each class.
     solver : {"hybrid", "rdcd", "dcd", "pcsvm"}, default="hybrid"
         "hybrid" is the fastest and the most exact; the others are there to be compared: pairs of cases drawn
         at random (CSVM-RDCD), single cases, working sets (as in PCSVM). See Notes.
@@ -69,7 +69,8 @@ class CostLinearSVC(NumericClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels; the second of two is the positive one.
     coef_ : ndarray of shape (n_problems, n_features)
-        Weights; one problem for two classes, else as many as classes ("ovr") or pairs ("ovo").
+        Weights; one problem for two classes, else as many as pairs ("ovo"; positive for the second of a pair)
+        or classes ("ovr").
     intercept_ : ndarray of shape (n_problems,)
         Intercepts, not penalized.
     objective_ : float
@@ -102,11 +103,12 @@ class CostLinearSVC(NumericClassifier):
     the source's ``C`` is twice this one. A case whose wrong answer is the cheaper one is learnt as if it
     were of the other class.
 
-    "ovr": case ``i`` pulls to class ``k`` by what the cheapest other answer would cost it, and away from it
-    by what ``k`` costs. "ovo": between ``j`` and ``k`` every case pulls towards the answer that is cheaper
-    for it, by the difference; the class that wins most duels is the answer. With two classes, and with
-    "ovo", answers tend to those of least expected cost with many cases, where a linear function can tell
-    them; with "ovr" only where a class holds half of that cost.
+    "ovo": between ``j`` and ``k`` every case, of whatever class, pulls towards the answer that is cheaper
+    for it, by the difference; the class that wins most duels is the answer. So answers tend to those of
+    least expected cost with many cases, as with two classes, where a linear function can tell them. "ovr":
+    case ``i`` pulls to class ``k`` by what the cheapest other answer would cost it, and away from it by
+    what ``k`` costs; fewer problems where classes are many, but right only where one class holds more than
+    half of the cost.
 
     All solvers stop by the duality gap, and ``b`` is the exact minimum for ``w``. "hybrid" solves a sample
     (where there are many cases), then takes proximal steps of the dual, each by semismooth Newton on the
@@ -156,7 +158,7 @@ class CostLinearSVC(NumericClassifier):
         C: float = 1.0,
         asymmetry: str | float = "costs",
         kappa: float = 1.0,
-        multi_class: str = "ovr",
+        multi_class: str = "ovo",
         solver: str = "hybrid",
         tol: float = 1e-6,
         max_iter: int = 10_000,
@@ -241,7 +243,7 @@ class CostLinearSVC(NumericClassifier):
                 raise ValueError(f"asymmetry must be a share from 0 to 1; got {self.asymmetry!r}.")
         else:
             check_choice(self.asymmetry, "asymmetry", ("costs", "balanced"))
-        check_choice(self.multi_class, "multi_class", ("ovr", "ovo"))
+        check_choice(self.multi_class, "multi_class", ("ovo", "ovr"))
         check_choice(self.solver, "solver", tuple(SOLVERS))
         check_number(self.tol, "tol")
         check_whole(self.max_iter, "max_iter")

@@ -18,8 +18,8 @@ def known_to_fail(estimator: Any) -> dict[str, str]:
 
 @parametrize_with_checks(
     [
-        CostLinearSVC(tol=1e-12),
-        CostLinearSVC(asymmetry="balanced", kappa=0.5, multi_class="ovo", tol=1e-12),
+        CostLinearSVC(multi_class="ovr", tol=1e-12),
+        CostLinearSVC(asymmetry="balanced", kappa=0.5, tol=1e-12),
         CostLinearSVC(solver="rdcd", tol=1e-3),
         CostLinearSVC(solver="dcd", tol=1e-12),
         CostLinearSVC(solver="pcsvm", tol=1e-12),
