@@ -12,6 +12,8 @@ are kept.
 
 from __future__ import annotations
 
+import numpy as np
+
 from cstree._numba import lean_kernel, summing_kernel
 
 __all__ = ["binary_steps", "multiclass_steps"]
@@ -26,12 +28,12 @@ def _dot(data, indices, start, stop, weights):  # type: ignore[no-untyped-def]
     if len(indices) > 0:
         column = indices[start:stop]
         for j in range(len(row)):
-            value = float(row[j])
+            value = np.float64(row[j])
             product += weights[column[j]] * value
             square += value * value
     else:
         for j in range(len(row)):
-            value = float(row[j])
+            value = np.float64(row[j])
             product += weights[j] * value
             square += value * value
     return product, square
