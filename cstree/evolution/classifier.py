@@ -60,8 +60,8 @@ class ParetoTreeClassifier(TreeClassifier):
         come to it. Several: the candidates of ``validation``. None: 0, and 0, 2, 8 and 32 for ``validation``.
         One, with ``validation`` and several values of ``max_depth``: these are the candidates.
     standard_errors : float, default=1.0
-        Candidates of ``validation`` so many standard errors above the least held-out cost are as good as the
-        least; the most cautious of them, or the least depth, chooses.
+        Candidates of ``validation`` that cost on held-out cases at most so many standard errors (of the
+        difference) more than the best are as good; the most cautious of them, or the least depth, chooses.
     max_depth : int or sequence of int, default=6
         Most tests on a path. Several: a front is searched for each of them, and the rule chooses from all, or
         ``validation`` from the depths.

@@ -79,7 +79,8 @@ class Selection:
     prior_cases : float, sequence of float or None
         Degrees of caution; None: 0, or `PRIOR_CASES` where they are compared.
     standard_errors : float
-        So many standard errors above the least held-out cost are as good as the least.
+        So many standard errors above the least held-out cost are as good as the least; errors are those of
+        the difference, on the same cases.
     compared : bool
         Whether they will be compared on held-out cases.
 
@@ -172,13 +173,14 @@ class Selection:
                 for part, each in zip(parts, candidates, strict=True)
             ]
             cases = trial.cases(trees)
-            known = {id(tree): Payments.of(tree, cases, costs) for tree in trees}
+            known = {id(tree): Payments.by_case(tree, cases, costs) for tree in trees}
             for payments, tree in zip(paid, trees, strict=True):
                 payments.append(known[id(tree)])
         # A case that is held out several times is still one case.
         repeats = math.sqrt(judged.sum() / np.count_nonzero(judged))
-        table, values, errors = self._judge(candidates, [Payments.together(p) for p in paid], repeats)
-        best = self._best(table, values, errors)
+        together = [Payments.together(parts) for parts in paid]
+        table, column, rate = self._judge(candidates, together, repeats)
+        best = self._best(table, together, column, rate, repeats)
         if len(depths) > 1 and len(self.prior_cases) == 1:
             table.insert(0, "max_depth", [depths[each.front] for each in candidates])
         table["selected"] = np.arange(len(table)) == best
@@ -220,8 +222,8 @@ class Selection:
 
     def _judge(
         self, candidates: Sequence[Choice], paid: Sequence[Payments], repeats: float
-    ) -> tuple[pd.DataFrame, NDArray[np.float64], NDArray[np.float64]]:
-        """Held-out costs of the candidates; and what the rule wants least, with its standard error."""
+    ) -> tuple[pd.DataFrame, int, float]:
+        """Held-out costs of the candidates; which of them the rule wants least, and what it counts tests."""
         ((name, number),) = self.rule.items() if isinstance(self.rule, Mapping) else (("", 1.0),)
         rate = {"exchange_rate": float(number), "max_test_cost": 0.0}.get(name, 1.0)
         table = pd.DataFrame({"prior_cases": [each.prior_cases for each in candidates]})
@@ -229,16 +231,15 @@ class Selection:
         for column, what in enumerate((MISCLASSIFICATION_COST, TEST_COST, "total_cost")):
             table[what] = [mean[column] for mean, _ in sums]
             table[f"{what}_se"] = [error[column] * repeats for _, error in sums]
-        if name == "max_misclassification_cost":
-            return table, table[TEST_COST].to_numpy(), table[f"{TEST_COST}_se"].to_numpy()
-        wanted = [payments.means(rate) for payments in paid]
-        values = np.array([mean[2] for mean, _ in wanted])
-        errors = np.array([error[2] * repeats for _, error in wanted])
         if name == "exchange_rate":
-            table["weighted_cost"], table["weighted_cost_se"] = values, errors
-        return table, values, errors
+            weighted = [payments.means(rate) for payments in paid]
+            table["weighted_cost"] = [mean[2] for mean, _ in weighted]
+            table["weighted_cost_se"] = [error[2] * repeats for _, error in weighted]
+        return table, 1 if name == "max_misclassification_cost" else 2, rate
 
-    def _best(self, table: pd.DataFrame, values: NDArray[np.float64], errors: NDArray[np.float64]) -> int:
+    def _best(
+        self, table: pd.DataFrame, paid: Sequence[Payments], column: int, rate: float, repeats: float
+    ) -> int:
         """Position of the most cautious candidate that is as good as the best one."""
         allowed = np.arange(len(table))
         if isinstance(self.rule, Mapping) and "max_misclassification_cost" in self.rule:
@@ -250,9 +251,11 @@ class Selection:
                     f"least is {found.min():g}; raise max_misclassification_cost to that or more, or choose "
                     "without validation."
                 )
+        values = np.array([payments.means(rate)[0][column] for payments in paid])
         least = int(allowed[np.argmin(values[allowed])])
-        slack = self.standard_errors * np.nan_to_num(errors[least]) + _ROUNDING * abs(values[least])
-        return int(allowed[values[allowed] <= values[least] + slack].max())
+        errors = np.array([payments.minus(paid[least]).means(rate)[1][column] for payments in paid])
+        slack = self.standard_errors * repeats * np.nan_to_num(errors) + _ROUNDING * abs(values[least])
+        return int(allowed[values[allowed] <= values[least] + slack[allowed]].max())
 
 
 def _read_prior_cases(prior_cases: Any, compared: bool) -> tuple[float, ...]:

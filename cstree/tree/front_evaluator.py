@@ -164,12 +164,11 @@ class Payments:
     @classmethod
     def of(cls, tree: Tree, cases: Cases, costs: BoundCosts) -> Payments:
         """Walk the cases down a tree, whose answers are taken as they are."""
+        if cases.example_cost is not None:
+            return cls.by_case(tree, cases, costs)
         leaf = leaves_of(tree, cases.schema, cases.columns)
         price = path_costs(tree, costs)
         n = int(np.count_nonzero(cases.weight))
-        if cases.example_cost is not None:
-            wrong = cases.example_cost[np.arange(len(leaf)), tree.answer[leaf]]
-            return cls(np.vstack([wrong, price[leaf]]), cases.weight, cases.weight**2, n)
         K = costs.n_classes
         group = leaf.astype(np.int64) * K + cases.y
         weight, square = (
@@ -178,6 +177,22 @@ class Payments:
         )
         wrong = costs.matrix.T[tree.answer].reshape(-1)
         return cls(np.vstack([wrong, price.repeat(K)]), weight, square, n)
+
+    @classmethod
+    def by_case(cls, tree: Tree, cases: Cases, costs: BoundCosts) -> Payments:
+        """Do the same with each case as a group of its own, so that trees can be compared case by case."""
+        leaf = leaves_of(tree, cases.schema, cases.columns)
+        answer = tree.answer[leaf]
+        if cases.example_cost is None:
+            wrong = costs.matrix[cases.y, answer]
+        else:
+            wrong = cases.example_cost[np.arange(len(leaf)), answer]
+        n = int(np.count_nonzero(cases.weight))
+        return cls(np.vstack([wrong, path_costs(tree, costs)[leaf]]), cases.weight, cases.weight**2, n)
+
+    def minus(self, other: Payments) -> Payments:
+        """Return what each case pays more than with another tree; both by case, and of the same cases."""
+        return Payments(self.paid - other.paid, self.weight, self.square, self.n_samples)
 
     def means(self, rate: float = 1.0) -> tuple[Floats, Floats]:
         """Averages per unit of weight, and their standard errors over cases.

@@ -101,6 +101,7 @@ def test_held_out_costs_are_those_of_fitting_each_fold_by_hand(rule: Any) -> Non
     model = small(select=rule, validation=splitter).fit(X, y, sample_weight=weight)
     table = model.validation_
     assert table["prior_cases"].tolist() == list(PRIOR_CASES)
+    wanted = []  # what the rule wants least, case by case
     for row in table.itertuples():
         paid, weights = [], []
         for train, held in splitter.split(X, y):
@@ -119,6 +120,12 @@ def test_held_out_costs_are_those_of_fitting_each_fold_by_hand(rule: Any) -> Non
         errors = np.sqrt(n / (n - 1) * (w**2 @ (values - means) ** 2)) / w.sum()
         assert [getattr(row, name) for name in COSTS] == pytest.approx(means.tolist())
         assert [getattr(row, f"{name}_se") for name in COSTS] == pytest.approx(errors.tolist())
+        wanted.append(values[:, 2 if rule == "total_cost" else 0])
+    least = int(np.argmin([w @ each for each in wanted]))
+    more = np.array(wanted) - wanted[least]
+    means = more @ w / w.sum()
+    errors = np.sqrt(n / (n - 1) * ((more - means[:, None]) ** 2 @ w**2)) / w.sum()
+    assert table["selected"].tolist().index(True) == np.flatnonzero(means <= errors + 1e-12).max()
     assert table["selected"].sum() == 1
     assert table.loc[table["selected"], "prior_cases"].item() == model.prior_cases_
 
