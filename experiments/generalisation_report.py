@@ -36,8 +36,8 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """Whether it is more than one standard error off."""
-        if not abs(self.mean) > self.error:
+        """Whether it is more than one standard error off; a single division that differs never is."""
+        if not abs(self.mean) > self.error * (1 + 1e-9):
             return "even"
         return "dearer" if self.mean > 0 else "cheaper"
 

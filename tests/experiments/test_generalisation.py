@@ -93,6 +93,7 @@ def test_a_difference_is_judged_by_its_paired_error() -> None:
     assert dearer.verdict == "dearer" and dearer.error == pytest.approx(1 / math.sqrt(3))
     assert Difference.of(np.array([-1.0, -2.0, -3.0])).verdict == "cheaper"
     assert Difference.of(np.array([-1.0, 2.0])).verdict == "even"
+    assert all(Difference.of(np.eye(n)[0] * 0.1).verdict == "even" for n in range(2, 30))
     assert Difference.of(np.array([5.0])).verdict == "even"  # one difference has no error
 
 
