@@ -143,15 +143,15 @@ def _by_level(study: Study, cells: pd.DataFrame, others: list[str]) -> str:
     total = cells.groupby(["set", "level", "method"], observed=True)["total_percent"].mean()
     compared = {name: compare(study, cells, name, ["set", "level"]) for name in others}
     levels = study.settings.levels
-    rows = []
-    for name in cells["set"].cat.categories:
-        shown = [f"{total[name, level, study.reference]:.2f}" for level in levels]
-        for other in others:
-            shown += [_mark(compared[other][name, level]) for level in levels]
-        rows.append([name, *shown])
-    head = ["set", *(f"{study.reference}, {level}" for level in levels)]
-    head += [f"{other}, {level}" for other in others for level in levels]
-    return markdown_table(head, rows)
+    parts = []
+    for other in others:
+        rows = []
+        for name in cells["set"].cat.categories:
+            shown = [f"{total[name, level, study.reference]:.2f}" for level in levels]
+            rows.append([name, *shown, *(_mark(compared[other][name, level]) for level in levels)])
+        head = ["set", *(f"{study.reference}: {level}" for level in levels)]
+        parts.append(markdown_table([*head, *(f"{other}: {level}" for level in levels)], rows))
+    return "\n\n".join(parts)
 
 
 def _sets(study: Study, records: Records) -> str:
