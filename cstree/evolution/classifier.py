@@ -139,8 +139,9 @@ class ParetoTreeClassifier(TreeClassifier):
 
     Notes
     -----
-    Ctrl-C during ``fit``: ``front_`` and ``tree_`` hold what was found, then KeyboardInterrupt goes on. With
-    ``validation``, before all folds are done, the tree is the one that the rule chooses by training costs.
+    Ctrl-C during ``fit``: ``front_`` and ``tree_`` hold what was found, then KeyboardInterrupt goes on;
+    nothing is found while the trees to start from are made. With ``validation``, before all folds are done,
+    the tree is the one that the rule chooses by training costs.
 
     ``validation`` searches once more for each fold: ``generations`` and ``time_budget`` are those of one
     search. Trees given as ``seeds`` have seen the held-out cases, so the searches of folds begin with

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -41,9 +41,11 @@ def make_starts(model: Any, problem: TreeProblem) -> dict[str, Any]:
     """Seed trees for the search, where it takes some."""
     if model.search not in ("nnia", "nsga2", "spea2") or model.seeds is None:
         return {}
-    if not isinstance(model.seeds, str):
-        return {"seeds": _encoded(problem, model.seeds)}
-    if model.seeds not in ("greedy", "exact"):
+    if isinstance(model.seeds, Iterable) and not isinstance(model.seeds, str):
+        trees = list(model.seeds)
+        if all(isinstance(tree, Tree) for tree in trees):
+            return {"seeds": _encoded(problem, trees)}
+    if not isinstance(model.seeds, str) or model.seeds not in ("greedy", "exact"):
         raise ValueError(
             f"seeds must be 'greedy', 'exact', None or a sequence of trees; got {model.seeds!r}."
         )

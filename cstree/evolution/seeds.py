@@ -13,6 +13,7 @@ from cstree.greedy.grower import grow
 from cstree.pareto._kernels import crowding_distance, nondominated
 from cstree.tree.evaluation import path_costs
 from cstree.tree.problem import TreeProblem
+from cstree.tree.search import SearchInterrupted
 from cstree.tree.tree import Tree
 
 __all__ = ["Encoded", "exact_seeds", "greedy_seeds", "prunings"]
@@ -86,7 +87,11 @@ def exact_seeds(problem: TreeProblem, seconds: float | None = None) -> list[Tree
     small = replace(problem, max_depth=depth, max_leaf_nodes=2**depth, max_test_cost=np.inf)
     budget = None if seconds is None else _SHARE_OF_TIME * seconds
     search = ExactSearch(time_budget=budget, work_limit=_MOST_WORK, memory_budget=_MOST_MEMORY)
-    return list(search.run(small))
+    try:
+        return list(search.run(small))
+    except SearchInterrupted:
+        # Its front heeds neither the bound on paths nor the objectives of the search that was to follow.
+        raise KeyboardInterrupt from None
 
 
 def prunings(problem: TreeProblem, seeds: list[Encoded]) -> list[Encoded]:

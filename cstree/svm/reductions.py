@@ -50,7 +50,8 @@ def by_shares(
     one_vs_one : bool
         A problem for each pair of classes, or one for each class.
     asymmetry : float or None
-        Share of the second side. None: the share of the cases on the first one, so that both weigh as much.
+        Share of the second side. None: the share of the cases on the first one, so that both weigh as much;
+        a half, if one of them has none.
 
     Returns
     -------
@@ -65,7 +66,8 @@ def by_shares(
     for positive, negative in sides:
         share = asymmetry
         if share is None:
-            share = weight[negative].sum() / weight[positive | negative].sum()
+            first, second = weight[negative].sum(), weight[positive].sum()
+            share = first / (first + second) if first > 0 and second > 0 else 0.5
         columns.append(2.0 * share * positive - 2.0 * (1.0 - share) * negative)
     return np.column_stack(columns)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cstree import GreedyTreeClassifier, ParetoTreeClassifier
-from cstree.datasets import load_pima
+from cstree.datasets import load_heart, load_pima
 from cstree.evolution.nnia import NNIA
 from cstree.evolution.seeds import Encoded, greedy_seeds, prunings
+from cstree.exact import search as exact
 from cstree.greedy.criteria import CRITERIA
 from cstree.pareto._kernels import nondominated
 from cstree.tree.problem import TreeProblem
@@ -81,3 +84,28 @@ def test_no_greedy_tree_beats_the_front_that_a_search_begins_with() -> None:
         mistakes = tree.label_cost[tree.is_leaf].min(axis=1).sum() / len(table.target)
         point = np.array([mistakes, greedy.test_cost(table.data).mean()])
         assert (front <= point * (1 + 1e-9)).all(axis=1).any(), (name, too_dear, pruning)
+
+
+@pytest.mark.parametrize("search", ["nnia", "nsga2"])
+def test_ctrl_c_while_small_trees_are_enumerated_leaves_nothing_behind(
+    search: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heart = load_heart()
+    advance = exact.advance
+
+    def interrupted(problem: Any, state: Any, work: int) -> int:
+        if work:
+            signal.raise_signal(signal.SIGINT)
+        return int(advance(problem, state, work))
+
+    monkeypatch.setattr(exact, "advance", interrupted)
+    model = ParetoTreeClassifier(heart.costs, search=search, max_test_cost=5.0, max_bins=4)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(heart.data, heart.target)
+    assert not hasattr(model, "front_")
+
+
+@pytest.mark.parametrize("seeds", [3, [1], "small", b"exact"])
+def test_what_are_no_seeds(seeds: Any) -> None:
+    with pytest.raises(ValueError, match="seeds must be 'greedy', 'exact', None or a sequence of trees; got"):
+        ParetoTreeClassifier(seeds=seeds).fit([[0.0], [1.0]], [0, 1])

@@ -136,6 +136,21 @@ def test_a_wrong_answer_that_is_cheaper_is_learnt(two: tuple) -> None:
     np.testing.assert_allclose(ours.coef_, CostLinearSVC(tol=1e-10).fit(X, flipped).coef_, atol=1e-6)
 
 
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_balanced_where_classes_have_no_weight(three: tuple, multi_class: str) -> None:
+    X, y = three
+    model = CostLinearSVC(asymmetry="balanced", multi_class=multi_class)
+    for only in range(3):
+        model.fit(X, y, sample_weight=y == only)
+        assert model.objective_ == model.dual_gap_ == 0
+        assert set(model.predict(X)) == {only}
+    for only in range(2):
+        model.fit(X[y < 2], y[y < 2], sample_weight=y[y < 2] == only)
+        assert set(model.predict(X)) == {only}
+    model.fit(X, y, sample_weight=y > 0)
+    assert np.isfinite(model.objective_) and set(model.predict(X)) == {1, 2}
+
+
 def test_asymmetry(two: tuple) -> None:
     X, y = two
     few = y.mean()
