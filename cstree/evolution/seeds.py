@@ -80,9 +80,7 @@ def exact_seeds(problem: TreeProblem, seconds: float | None = None) -> list[Tree
     there is nothing to enumerate, or even trees of two tests are too many.
     """
     depth = min(problem.max_depth, problem.max_leaf_nodes.bit_length() - 1)
-    n_tests, n_words = len(problem.candidates), problem.arrays.bits.shape[1]
-    too_many_subsets = (problem.arrays.category_count > _MOST_CATEGORIES).any()
-    if depth == 0 or too_many_subsets or n_tests**2 * n_words > _MOST_PAIR_WORDS:
+    if depth == 0 or _is_too_large(problem, depth):
         return []
     small = replace(problem, max_depth=depth, max_leaf_nodes=2**depth, max_test_cost=np.inf)
     budget = None if seconds is None else _SHARE_OF_TIME * seconds
@@ -92,6 +90,21 @@ def exact_seeds(problem: TreeProblem, seconds: float | None = None) -> list[Tree
     except SearchInterrupted:
         # Its front heeds neither the bound on paths nor the objectives of the search that was to follow.
         raise KeyboardInterrupt from None
+
+
+def _is_too_large(problem: TreeProblem, depth: int) -> bool:
+    """Whether even trees of two tests take too long, or the exact search too much room, for its tests.
+
+    These are the cuts and every subset of categories; twice as many where missing values go to either side.
+    """
+    arrays, schema = problem.arrays, problem.dataset.schema
+    if (arrays.category_count > _MOST_CATEGORIES).any():
+        return True
+    sides = [1 + schema[int(j)].has_missing for j in arrays.subset_feature]
+    subsets = 2 ** (arrays.category_count.astype(np.int64) - 1) - 1
+    n_tests, n_words = len(problem.candidates) + int(subsets @ sides), arrays.bits.shape[1]
+    n_bytes = 2 * 8 * n_tests * n_words * max(depth, 2)  # two tables of bits for each level
+    return n_tests**2 * n_words > _MOST_PAIR_WORDS or n_bytes > _MOST_MEMORY
 
 
 def prunings(problem: TreeProblem, seeds: list[Encoded]) -> list[Encoded]:

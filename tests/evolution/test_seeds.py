@@ -11,9 +11,11 @@ import pytest
 
 from cstree import GreedyTreeClassifier, ParetoTreeClassifier
 from cstree.datasets import load_heart, load_pima
+from cstree.evolution import seeds as module
 from cstree.evolution.nnia import NNIA
-from cstree.evolution.seeds import Encoded, greedy_seeds, prunings
+from cstree.evolution.seeds import Encoded, exact_seeds, greedy_seeds, prunings
 from cstree.exact import search as exact
+from cstree.exact.arrays import build_exact_arrays
 from cstree.greedy.criteria import CRITERIA
 from cstree.pareto._kernels import nondominated
 from cstree.tree.problem import TreeProblem
@@ -84,6 +86,23 @@ def test_no_greedy_tree_beats_the_front_that_a_search_begins_with() -> None:
         mistakes = tree.label_cost[tree.is_leaf].min(axis=1).sum() / len(table.target)
         point = np.array([mistakes, greedy.test_cost(table.data).mean()])
         assert (front <= point * (1 + 1e-9)).all(axis=1).any(), (name, too_dear, pruning)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_tables_that_are_too_large_to_enumerate_have_no_small_trees(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    problem, _ = to_problem(random_table(rng), rng, max_depth=3)
+    arrays, _, tests = build_exact_arrays(problem, 511)
+    pair_words, n_bytes = len(tests.test) * arrays.cases.bits.size, 6 * arrays.cases.bits.nbytes
+    assert len(tests.test) > 0
+    for name, needed in (("_MOST_PAIR_WORDS", pair_words), ("_MOST_MEMORY", n_bytes)):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, needed)
+            assert not module._is_too_large(problem, 3)
+            patch.setattr(module, name, needed - 1)
+            assert module._is_too_large(problem, 3) and exact_seeds(problem) == []
 
 
 @pytest.mark.parametrize("search", ["nnia", "nsga2"])
