@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cstree.costs.bound import BoundCosts
+from cstree.costs.labels import listed
 from cstree.costs.model import CostModel
 from cstree.encoding.columns import Columns
 from cstree.encoding.dataset import Dataset
 from cstree.encoding.schema import FeatureSchema
 
-__all__ = ["CostSensitiveClassifier", "as_generator", "check_sample_weight"]
+__all__ = ["CostSensitiveClassifier", "as_generator", "check_sample_weight", "gaps_named"]
 
 
 # Objects that are all of one of these kinds are what numpy has a dtype for.
@@ -259,3 +262,26 @@ def as_generator(random_state: Any) -> np.random.Generator:
             "random_state must be an integer, a numpy Generator or RandomState, or None; "
             f"got {random_state!r}."
         ) from error
+
+
+@contextmanager
+def gaps_named(owner: Any, X: Any) -> Iterator[None]:
+    """Say which columns hold the missing values that scikit-learn's check of a table refuses."""
+    try:
+        yield
+    except ValueError as error:
+        if "contains NaN" not in str(error):
+            raise
+        raise ValueError(
+            f"Input X contains NaN{_columns_with_gaps(X)}, and {type(owner).__name__} can't read missing "
+            "values: put a SimpleImputer before it, or grow trees, which read them."
+        ) from None
+
+
+def _columns_with_gaps(X: Any) -> str:
+    if not isinstance(X, (pd.DataFrame, np.ndarray)) or np.ndim(X) != 2:
+        return ""
+    frame = pd.DataFrame(X)
+    found = [column for column, gaps in zip(frame.columns, frame.isna().any(), strict=True) if gaps]
+    others = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    return f" in column{'s'[: len(found) > 1]} {listed(found[:3])}{others}" if found else ""

@@ -26,6 +26,7 @@ Encoded = tuple[NDArray[np.int32], NDArray[np.uint64]]
 _MOST_WORK = 100_000_000
 _MOST_MEMORY = 1e9
 _SHARE_OF_TIME = 0.1
+_WORK_A_SECOND = 50_000_000
 _MOST_PAIR_WORDS = 1e9
 # More groups of categories have more subsets than the exact search takes.
 _MOST_CATEGORIES = 10
@@ -75,16 +76,16 @@ def greedy_seeds(problem: TreeProblem) -> list[Tree]:
 def exact_seeds(problem: TreeProblem, seconds: float | None = None) -> list[Tree]:
     """Return the front of small trees, complete to the depth that a second's work reaches.
 
-    The work is counted, not timed: the outcome is the same on every machine, unless the search that these
-    trees are for has a time budget of so many ``seconds``; then they take a tenth of it at most. Empty where
-    there is nothing to enumerate, or even trees of two tests are too many.
+    The work is counted, not timed: the outcome is the same on every machine. Where the search that these
+    trees are for has a time budget of so many ``seconds``, it is what takes about a tenth of them. Empty
+    where there is nothing to enumerate, or even trees of two tests are too many.
     """
     depth = min(problem.max_depth, problem.max_leaf_nodes.bit_length() - 1)
     if depth == 0 or _is_too_large(problem, depth):
         return []
     small = replace(problem, max_depth=depth, max_leaf_nodes=2**depth, max_test_cost=np.inf)
-    budget = None if seconds is None else _SHARE_OF_TIME * seconds
-    search = ExactSearch(time_budget=budget, work_limit=_MOST_WORK, memory_budget=_MOST_MEMORY)
+    work = _MOST_WORK if seconds is None else min(_MOST_WORK, int(_SHARE_OF_TIME * seconds * _WORK_A_SECOND))
+    search = ExactSearch(work_limit=work, memory_budget=_MOST_MEMORY)
     try:
         return list(search.run(small))
     except SearchInterrupted:

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from cstree.base import gaps_named
 from cstree.costs.labels import listed
 from cstree.online.margins import is_fitted
 from cstree.online.rows import Rows
@@ -41,14 +42,16 @@ class PlainReader:
 
     def read(self, owner: Any, X: Any, *, reset: bool) -> Rows:
         if self.columns is None:
-            return Rows.of(validate_data(owner, X=X, reset=reset, **_NUMBERS))
+            with gaps_named(owner, X):
+                return Rows.of(validate_data(owner, X=X, reset=reset, **_NUMBERS))
         if not isinstance(X, pd.DataFrame):
             raise ValueError(
                 f"the first table was a frame, of which {listed(self.columns)} are read: give frames from "
                 "then on."
             )
         validate_data(owner, X=X, reset=reset, skip_check_array=True)
-        return Rows.of(check_array(X[self.columns], estimator=owner, input_name="X", **_NUMBERS))
+        with gaps_named(owner, X[self.columns]):
+            return Rows.of(check_array(X[self.columns], estimator=owner, input_name="X", **_NUMBERS))
 
 
 class LeafReader:

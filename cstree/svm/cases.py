@@ -20,6 +20,7 @@ from cstree.base import (
     check_sample_weight,
     cost_model,
     encode_labels,
+    gaps_named,
 )
 from cstree.costs.bound import BoundCosts
 from cstree.costs.labels import listed
@@ -118,9 +119,10 @@ class NumericClassifier(CostSensitiveClassifier, ABC):
         """Check rows and columns; return numbers."""
         if isinstance(X, pd.DataFrame):
             _refuse_text(X)
-        table = validate_data(
-            self, X=X, reset=reset, accept_sparse="csr", dtype=list(self._dtypes), order="C"
-        )
+        with gaps_named(self, X):
+            table = validate_data(
+                self, X=X, reset=reset, accept_sparse="csr", dtype=list(self._dtypes), order="C"
+            )
         if reset and self._is_pairwise() and table.shape[0] != table.shape[1]:
             raise ValueError(
                 f"X has shape {table.shape}; what is precomputed holds a number for each pair of training "
@@ -149,16 +151,18 @@ def prices(matrix: NDArray[np.float64], cases: NumericCases) -> NDArray[np.float
 
 
 def _refuse_text(X: pd.DataFrame) -> None:
-    text = [
-        str(name)
-        for name, dtype in zip(X.columns, X.dtypes, strict=True)
-        if not (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_object_dtype(dtype))
-    ]
+    text = [str(name) for j, name in enumerate(X.columns) if not _may_be_numbers(X.iloc[:, j])]
     if text:
         raise ValueError(
             f"{listed(text)} {'holds' if len(text) == 1 else 'hold'} no numbers, and only numbers are read "
             "here: put a ColumnTransformer with OneHotEncoder before it."
         )
+
+
+def _may_be_numbers(column: pd.Series) -> bool:
+    if pd.api.types.is_object_dtype(column.dtype):
+        return pd.api.types.infer_dtype(column, skipna=True) != "string"
+    return bool(pd.api.types.is_numeric_dtype(column.dtype))
 
 
 def check_number(value: Any, name: str, *, zero: bool = False) -> float:

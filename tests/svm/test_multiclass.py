@@ -117,8 +117,10 @@ def test_tends_to_the_least_expected_cost(diagonal: float) -> None:
 
 def test_hard_problems_are_solved_too() -> None:
     X, y = load_digits(return_X_y=True)
-    model = MulticlassCostSVC(kernel="linear", C=1e4, tol=1e-6).fit(X[:150] / 16, np.minimum(y[:150], 2))
-    assert model.dual_gap_ < 1e-3 * model.objective_
+    model = MulticlassCostSVC(kernel="linear", C=1e4, tol=1e-8).fit(X[:150] / 16, np.minimum(y[:150], 2))
+    # What tol promises: the violation of each condition, times what the 300 mistakes of 150 cases may weigh.
+    assert model.dual_gap_ < 1e-8 * 300 * 1e4
+    assert model.dual_gap_ < 2e-3 * model.objective_
 
 
 def test_tables_labels_and_pickles(blobs: tuple) -> None:
