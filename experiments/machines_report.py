@@ -88,9 +88,9 @@ def report(study: Study, records: Records, pages: Pages) -> str:
 def _costs(study: Study, records: Records, cells: pd.DataFrame) -> str:
     ratios = ", ".join(f"{ratio:g}:1" for ratio in study.settings.ratios)
     parts = [
-        f"{cells['repeat'].nunique()} repeats; a missed positive case costs {ratios} as much as a false "
-        "alarm. In brackets, at the middle ratio: standard errors over repeats. Seconds: the median over "
-        "ratios and repeats."
+        f"Repeats: {cells['repeat'].nunique()}. Ratios of what missing a positive case costs to what a false "
+        f"alarm costs, which is 1: {ratios}. In brackets, at the middle one: standard errors over repeats. "
+        "Seconds: the median over ratios and repeats."
     ]
     for name in cells["set"].cat.categories:
         parts += [f"### {name}", _table_of(study, cells[cells["set"] == name])]
@@ -108,7 +108,8 @@ def _table_of(study: Study, cells: pd.DataFrame) -> str:
     shown = cost.map("{:.4f}".format)
     shown = shown.where(cost > cost.min() * (1 + 1e-9), "**" + shown + "**")
     middle = len(ratios) // 2
-    shown[middle] += " (" + error[middle].map("{:.4f}".format) + ")"
+    if cells["repeat"].nunique() > 1:
+        shown[middle] += " (" + error[middle].map("{:.4f}".format) + ")"
     recall = groups["recall"].mean().unstack("fold")
     accuracy = groups["accuracy"].mean().unstack("fold")
     by_method = cells.groupby("method", observed=True)
@@ -211,7 +212,7 @@ def _panels(study: Study, cells: pd.DataFrame) -> list[Panel]:
     panels = []
     for name in cells["set"].cat.categories:
         lines = {
-            solver: (own["seconds"].to_numpy(), own["excess"].clip(lower=FLOOR).to_numpy())
+            solver: (own["seconds"].to_numpy(), own["excess"].clip(lower=FLOOR).cummin().to_numpy())
             for solver, own in _by_solver(cells[cells["set"] == name])
         }
         panels.append(Panel(name, "seconds", "excess of the objective", lines, logarithmic=True))
