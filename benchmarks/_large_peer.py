@@ -33,11 +33,14 @@ class Answer:
 class Peer:
     """A problem as the peer wants it: every candidate is a 0/1 column, 1 where branch 0 is taken.
 
-    Features whose subsets have no rows of their own get a column for each category.
+    Features whose subsets have no rows of their own get a column for each category. It may get every tenth
+    case only, of each class in turn; its trees are measured on all of them.
     """
 
-    def __init__(self, problem: TreeProblem) -> None:
+    def __init__(self, problem: TreeProblem, every: int = 1) -> None:
         self.problem = problem
+        y = problem.dataset.y
+        self.cases = np.union1d(np.argsort(y, kind="stable")[::every], np.unique(y, return_index=True)[1])
         # Feature, test and mask of each column.
         self.tests = sorted(self._rows() + self._single_categories())
 
@@ -54,12 +57,12 @@ class Peer:
         return found
 
     def columns(self) -> NDArray[np.intc]:
-        """The table of columns, shape (cases, tests)."""
+        """Columns of the peer's cases, shape (cases, tests)."""
         problem = self.problem
-        columns = np.empty((problem.dataset.n_samples, len(self.tests)), dtype=np.intc)
+        columns = np.empty((len(self.cases), len(self.tests)), dtype=np.intc)
         for place, (j, test, mask) in enumerate(self.tests):
             taken = self._taken(j, test, mask)
-            columns[:, place] = taken[problem.dataset.codes[j]]
+            columns[:, place] = taken[problem.dataset.codes[j, self.cases]]
         return columns
 
     def _taken(self, j: int, test: int, mask: int) -> NDArray[np.bool_]:
@@ -123,12 +126,15 @@ class Peer:
 
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
         resource.setrlimit(resource.RLIMIT_CPU, (int(2 * seconds), int(2 * seconds) + 5))
-        columns, y, costs = self.columns(), self.problem.dataset.y.astype(np.int32), self.costs()
+        columns, y, costs = self.columns(), self.problem.dataset.y[self.cases].astype(np.int32), self.costs()
         model = STreeDCostSensitiveClassifier(max_depth=depth, min_leaf_node_size=1, time_limit=seconds)
         begin = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model.fit(columns, y, costs)
+            try:
+                model.fit(columns, y, costs)
+            except MemoryError:
+                return
         used = time.process_time() - begin
         tests: list[int] = []
         masks: list[int] = []
