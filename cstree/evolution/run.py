@@ -156,13 +156,14 @@ class Run:
             callback(progress)
 
     def front(self, *, interrupted: bool) -> Front[Tree]:
-        """Labelled trees of the dominant members with their objectives, evaluated afresh."""
+        """Labelled trees of the dominant members with their objectives, from the labelled figures."""
         members = best_members(self.islands)
         trees = [
             self.problem.tree(members.test[i, :n], members.mask[i, :n])
             for i, n in enumerate(members.n_nodes.tolist())
         ]
-        objectives = np.array([tree_objectives(tree, self.problem, self.objective_names) for tree in trees])
+        names = self.objective_names
+        objectives = np.array([tree_objectives(tree, self.problem, names, labelled=True) for tree in trees])
         info: dict[str, Any] = {
             "search": "nnia",
             "generations": self.generation,

@@ -163,18 +163,23 @@ def relabel(tree: Tree, dataset: Dataset, costs: BoundCosts, leaf: NDArray[np.in
     )
 
 
-def evaluate(tree: Tree, dataset: Dataset, costs: BoundCosts) -> Evaluation:
+def evaluate(tree: Tree, dataset: Dataset, costs: BoundCosts, *, labelled: bool = False) -> Evaluation:
     """Average misclassification and test cost of a tree's answers on encoded cases.
 
-    ``f1`` and ``f2`` of the two objectives; the tree's answers are taken as they are.
+    ``f1`` and ``f2`` of the two objectives; the tree's answers are taken as they are. ``labelled``: the tree
+    holds the figures of these very cases, so that none need be sent down.
     """
-    leaf = training_leaves(tree, dataset)
-    n, K = tree.n_nodes, dataset.n_classes
-    cell = leaf.astype(np.int64) * K + dataset.y
-    class_weight = np.bincount(cell, weights=dataset.weight, minlength=n * K).reshape(n, K)
-    if dataset.example_cost is None:
-        wrong = float((class_weight * costs.matrix[:, tree.answer].T).sum())
+    if labelled:
+        class_weight = np.where(tree.is_leaf[:, None], tree.class_weight, 0.0)
+        wrong = tree.label_cost[tree.is_leaf, tree.answer[tree.is_leaf]].sum()
     else:
-        wrong = float(dataset.example_cost[np.arange(len(leaf)), tree.answer[leaf]] @ dataset.weights())
-    total = dataset.total_weight
-    return Evaluation(wrong / total, float(path_costs(tree, costs) @ class_weight.sum(axis=1)) / total)
+        leaf = training_leaves(tree, dataset)
+        n, K = tree.n_nodes, dataset.n_classes
+        cell = leaf.astype(np.int64) * K + dataset.y
+        class_weight = np.bincount(cell, weights=dataset.weight, minlength=n * K).reshape(n, K)
+        if dataset.example_cost is not None:
+            wrong = dataset.example_cost[np.arange(len(leaf)), tree.answer[leaf]] @ dataset.weights()
+    if dataset.example_cost is None:
+        wrong = (class_weight * costs.matrix[:, tree.answer].T).sum()
+    paid = path_costs(tree, costs) @ class_weight.sum(axis=1)
+    return Evaluation(float(wrong) / dataset.total_weight, float(paid) / dataset.total_weight)

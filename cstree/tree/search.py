@@ -63,7 +63,9 @@ def reference_point(problem: TreeProblem) -> NDArray[np.float64]:
     return np.array([answers.min() / dataset.total_weight, price])
 
 
-def tree_objectives(tree: Tree, problem: TreeProblem, names: Sequence[str]) -> list[float]:
+def tree_objectives(
+    tree: Tree, problem: TreeProblem, names: Sequence[str], *, labelled: bool = False
+) -> list[float]:
     """Objectives of a labelled tree on the training cases.
 
     Parameters
@@ -72,13 +74,15 @@ def tree_objectives(tree: Tree, problem: TreeProblem, names: Sequence[str]) -> l
     problem : TreeProblem
     names : sequence of str
         From ``OBJECTIVE_NAMES``.
+    labelled : bool, default=False
+        The tree was labelled on these cases, as by :meth:`TreeProblem.tree`: take the figures that it holds.
 
     Returns
     -------
     list of float
         The costs are averages per case, the worst test cost is that of the dearest path.
     """
-    costs = evaluate(tree, problem.dataset, problem.costs)
+    costs = evaluate(tree, problem.dataset, problem.costs, labelled=labelled)
     worst = float(path_costs(tree, problem.costs).max())
     values = (costs.misclassification_cost, costs.test_cost, float(tree.n_leaves), worst)
     value_of = dict(zip(OBJECTIVE_NAMES, values, strict=True))
