@@ -29,7 +29,7 @@ from cstree.svm.rows import scores
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 WANTED_SECONDS, WANTED_BESIDE_SVC, WANTED_BESIDE_LINEAR, EXCESS = 5.0, 50.0, 1 / 3, 1e-4
-C, COST = 0.05, 19.0
+C, COST, GOAL_CASES = 0.05, 19.0, 100_000
 
 
 def two_clouds(n: int, d: int = 50) -> tuple[np.ndarray, np.ndarray]:
@@ -141,7 +141,10 @@ def compare_libsvm(n: int, exact: bool, clock: Callable[[], float]) -> None:
     spent = clock() - start
     least = judge.ours(tol=1e-9).objective_
     print(f"\nSVC, {n:,} x 50, tol 1e-3: {spent:.1f} s, excess {judge.objective(theirs) / least - 1:.1e}")
-    print(f"  hybrid, tol 1e-6: {ours:.3f} s; faster by {verdict(spent / ours, WANTED_BESIDE_SVC)}")
+    # Its time grows with the square of the cases; the goal is for so many.
+    ratio = spent / ours
+    beside = verdict(ratio, WANTED_BESIDE_SVC) if n >= GOAL_CASES else f"{ratio:.0f}x"
+    print(f"  hybrid, tol 1e-6: {ours:.3f} s; faster by {beside}")
     if exact:
         start = clock()
         excess = judge.objective(judge.libsvm(1e-8)) / least - 1
@@ -154,7 +157,7 @@ def main(argv: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks svm", description=__doc__)
     parser.add_argument("--repeats", type=int, default=3, help="runs of which the shortest counts")
     parser.add_argument("--cpu", action="store_true", help="processor time, for a machine that is busy")
-    parser.add_argument("--cases", type=int, default=100_000)
+    parser.add_argument("--cases", type=int, default=GOAL_CASES)
     parser.add_argument("--svc", type=int, default=20_000, help="cases for SVC; 0: none")
     parser.add_argument("--full", action="store_true", help="SVC on all cases")
     parser.add_argument("--exact", action="store_true", help="SVC with tol 1e-8, too")
