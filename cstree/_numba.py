@@ -1,7 +1,7 @@
 """The one place that knows how kernels are compiled.
 
 Every hot loop of the package is a plain function decorated with :func:`kernel`
-in a file called ``_kernels.py``; nothing else imports numba.
+in a file called ``_kernels.py``; besides these only ``_lanes.py``, vectors for kernels, imports numba.
 """
 
 from __future__ import annotations

@@ -12,10 +12,8 @@ other studies, one per set, repeat, fold and method; the same command goes on wh
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,10 +40,10 @@ from cstree import (
 from cstree.ensemble.adac import AdaC1Classifier, AdaC2Classifier
 from cstree.ensemble.csa import CSAdaBoostClassifier
 from cstree.metrics import make_cost_scorer, misclassification_cost
-from experiments.cli import DATA, ROOT
 from experiments.folds import fold_numbers, generator
 from experiments.records import Records
-from experiments.report import LEVEL, put_between
+from experiments.report import LEVEL
+from experiments.standalone import frame_as_markdown, run_or_report
 from experiments.statistics import mean_ranks, resampled_t
 
 SETS = {"lfw_subset": "1", "uiuc_cars": "1", "german_credit": "2", "spambase": "1"}  # the positive class
@@ -231,8 +229,8 @@ def report(records: Records) -> str:
     parts = [f"{cells['repeat'].nunique()} x {FOLDS} folds; old costs 2:1, new costs 5:1."]
     titles = {"cost": "Average cost of the test cases", "accuracy": "Accuracy", "seconds": "Seconds to train"}
     for measure, title in titles.items():
-        parts += [f"### {title}", _markdown(shown[measure])]
-    return "\n\n".join([*parts, "### Sets", _markdown(about.astype(str))]) + "\n"
+        parts += [f"### {title}", frame_as_markdown(shown[measure])]
+    return "\n\n".join([*parts, "### Sets", frame_as_markdown(about.astype(str))]) + "\n"
 
 
 def _verdict(cells: pd.DataFrame, method: str, sets: Sequence[str]) -> str:
@@ -248,40 +246,19 @@ def _verdict(cells: pd.DataFrame, method: str, sets: Sequence[str]) -> str:
     return "/".join(map(str, counts))
 
 
-def _markdown(table: pd.DataFrame) -> str:
-    """Table of texts in Markdown, the index first."""
-    lines = [[str(table.index.name), *table.columns], ["---", *["---:"] * table.shape[1]]]
-    lines += [[str(name), *row] for name, row in zip(table.index, table.to_numpy(), strict=True)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run or report."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.online",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    run_or_report(
+        arguments,
+        "online",
+        __doc__,
+        sets=list(SETS),
+        repeats=1,
+        run=run,
+        report=report,
+        marks=MARKS,
+        ignored={"category": ConvergenceWarning},
     )
-    parser.add_argument("command", choices=["run", "report"])
-    parser.add_argument("--out", type=Path, help="results (default: results/online.jsonl, packed or not)")
-    parser.add_argument(
-        "--data", type=Path, default=DATA, help="folder of the tables (default: ../shared/data)"
-    )
-    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=list(SETS))
-    parser.add_argument("--repeats", type=int, default=1)
-    parser.add_argument("--markdown", type=Path, help="file whose part between the marks is replaced")
-    options = parser.parse_args(arguments)
-    out = options.out or ROOT / "results" / "online.jsonl"
-    if options.command == "run":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            run(out, options.data, options.sets, options.repeats)
-        return
-    text = report(Records(out if out.exists() else out.with_name(out.name + ".gz")))
-    if options.markdown is None:
-        print(text)
-    else:
-        put_between(options.markdown, *MARKS, text)
 
 
 if __name__ == "__main__":

@@ -13,10 +13,8 @@ the other studies, one per set, repeat and method; the same command goes on wher
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,11 +29,9 @@ from sklearn.model_selection import GridSearchCV
 
 from cstree import CostKernelLogisticRegression, CostKNeighborsClassifier, CostModel, MulticlassCostSVC
 from cstree.metrics import make_cost_scorer, misclassification_cost
-from experiments.cli import DATA, ROOT
 from experiments.folds import generator
-from experiments.online import _markdown
 from experiments.records import Records
-from experiments.report import put_between
+from experiments.standalone import frame_as_markdown, run_or_report
 
 SEED, IMPOSTOR = 0, 99
 SETS = ("digits, noise 0", "digits, noise 0.3", "digits, noise 0.6", "faces")
@@ -243,44 +239,28 @@ def report(records: Records) -> str:
             shown = (
                 shown.where(mean > mean.min(), "**" + shown + "**") + " (" + error.map("{:.3f}".format) + ")"
             )
-        parts += [f"### {measure.capitalize()}", _markdown(shown)]
+        parts += [f"### {measure.capitalize()}", frame_as_markdown(shown)]
     about = pd.DataFrame(records.sets.values()).set_index("set").loc[sets]
     about = about.rename(
         columns={"rows": "training", "single": "ms, one prediction", "sweep": "ms, all settings"}
     )
-    parts += ["### Sets, and the time of many costs at once", _markdown(about.astype(str))]
+    parts += ["### Sets, and the time of many costs at once", frame_as_markdown(about.astype(str))]
     return "\n\n".join(parts) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run or report."""
-    parser = argparse.ArgumentParser(
-        prog="python -m experiments.recognition",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    run_or_report(
+        arguments,
+        "recognition",
+        __doc__,
+        sets=list(SETS),
+        repeats=8,
+        run=run,
+        report=report,
+        marks=MARKS,
+        ignored={"message": "The least populated class"},
     )
-    parser.add_argument("command", choices=["run", "report"])
-    parser.add_argument(
-        "--out", type=Path, help="results (default: results/recognition.jsonl, packed or not)"
-    )
-    parser.add_argument(
-        "--data", type=Path, default=DATA, help="folder of the faces (default: ../shared/data)"
-    )
-    parser.add_argument("--sets", nargs="+", default=list(SETS), choices=list(SETS))
-    parser.add_argument("--repeats", type=int, default=8)
-    parser.add_argument("--markdown", type=Path, help="file whose part between the marks is replaced")
-    options = parser.parse_args(arguments)
-    out = options.out or ROOT / "results" / "recognition.jsonl"
-    if options.command == "run":
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The least populated class")
-            run(out, options.data, options.sets, options.repeats)
-        return
-    text = report(Records(out if out.exists() else out.with_name(out.name + ".gz")))
-    if options.markdown is None:
-        print(text)
-    else:
-        put_between(options.markdown, *MARKS, text)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ from cstree.costs.bound import BoundCosts
 from cstree.encoding.schema import FeatureSchema
 from cstree.pareto.front import Front
 from cstree.pareto.selection import MISCLASSIFICATION_COST, TEST_COST
-from cstree.tree.describe import NodeView, average_costs, describe
+from cstree.tree.describe import NodeView, describe
+from cstree.tree.evaluation import average_costs
 from cstree.tree.labels import cases, class_colors, payment
 from cstree.tree.rules import export_rules
 from cstree.tree.tree import Tree
@@ -106,12 +107,12 @@ def front_data(model: Any) -> FrontData:
     schema, costs = model.schema_, model.costs_
     front = getattr(model, "front_", None)
     if front is None:
-        front = Front([average_costs(tree, describe(tree, schema, costs))], [tree])
+        front = Front([average_costs(tree, costs)], [tree])
     trees = tuple(front.trees)
     columns = {name: np.array(front.objectives[:, j]) for j, name in enumerate(front.objective_names)}
     if not {MISCLASSIFICATION_COST, TEST_COST} <= columns.keys():
         # Searched with other objectives: the two costs are those of the training cases.
-        pairs = np.array([average_costs(tree, describe(tree, schema, costs)) for tree in trees])
+        pairs = np.array([average_costs(tree, costs) for tree in trees])
         columns.setdefault(MISCLASSIFICATION_COST, pairs[:, 0])
         columns.setdefault(TEST_COST, pairs[:, 1])
     mistakes, tests = columns.pop(MISCLASSIFICATION_COST), columns.pop(TEST_COST)

@@ -17,7 +17,6 @@ from cstree.tree.words import shown_categories, shown_name, shown_number
 __all__ = [
     "Condition",
     "NodeView",
-    "average_costs",
     "describe",
 ]
 
@@ -308,13 +307,3 @@ class _Split:
             return None, missing
         taken = np.where(self.table < 0, self.missing_branch, self.table)
         return frozenset(code for code in self.categories if taken[code] == branch), missing
-
-
-def average_costs(tree: Tree, views: list[NodeView]) -> tuple[float, float]:
-    """Average misclassification and test cost of a tree over its training cases (f1 and f2)."""
-    leaves = [view for view in views if view.is_leaf]
-    total = sum(view.weight for view in leaves)
-    if total <= 0:
-        return 0.0, 0.0
-    mistakes = sum(float(tree.label_cost[view.index, tree.answer[view.index]]) for view in leaves)
-    return mistakes / total, sum(view.weight * view.path_cost for view in leaves) / total

@@ -15,7 +15,15 @@ from cstree.encoding.schema import FeatureSchema
 from cstree.tree._kernels import add_to_parents, find_leaves
 from cstree.tree.tree import Tree
 
-__all__ = ["Evaluation", "evaluate", "leaves_of", "path_costs", "relabel", "training_leaves"]
+__all__ = [
+    "Evaluation",
+    "average_costs",
+    "evaluate",
+    "leaves_of",
+    "path_costs",
+    "relabel",
+    "training_leaves",
+]
 
 # Two label costs within this relative distance tie; the lower class index answers.
 TIE = 1e-12
@@ -163,23 +171,29 @@ def relabel(tree: Tree, dataset: Dataset, costs: BoundCosts, leaf: NDArray[np.in
     )
 
 
-def evaluate(tree: Tree, dataset: Dataset, costs: BoundCosts, *, labelled: bool = False) -> Evaluation:
+def average_costs(tree: Tree, costs: BoundCosts) -> Evaluation:
+    """Average costs on the cases that the tree was labelled on, from the figures that it holds."""
+    leaf = tree.leaves()
+    weight = tree.class_weight[leaf].sum(axis=1)
+    total = float(weight.sum())
+    if total <= 0:
+        return Evaluation(0.0, 0.0)
+    wrong = float(tree.label_cost[leaf, tree.answer[leaf]].sum())
+    return Evaluation(wrong / total, float(path_costs(tree, costs)[leaf] @ weight) / total)
+
+
+def evaluate(tree: Tree, dataset: Dataset, costs: BoundCosts) -> Evaluation:
     """Average misclassification and test cost of a tree's answers on encoded cases.
 
-    ``f1`` and ``f2`` of the two objectives; the tree's answers are taken as they are. ``labelled``: the tree
-    holds the figures of these very cases, so that none need be sent down.
+    ``f1`` and ``f2`` of the two objectives; the tree's answers are taken as they are.
     """
-    if labelled:
-        class_weight = np.where(tree.is_leaf[:, None], tree.class_weight, 0.0)
-        wrong = tree.label_cost[tree.is_leaf, tree.answer[tree.is_leaf]].sum()
-    else:
-        leaf = training_leaves(tree, dataset)
-        n, K = tree.n_nodes, dataset.n_classes
-        cell = leaf.astype(np.int64) * K + dataset.y
-        class_weight = np.bincount(cell, weights=dataset.weight, minlength=n * K).reshape(n, K)
-        if dataset.example_cost is not None:
-            wrong = dataset.example_cost[np.arange(len(leaf)), tree.answer[leaf]] @ dataset.weights()
+    leaf = training_leaves(tree, dataset)
+    n, K = tree.n_nodes, dataset.n_classes
+    cell = leaf.astype(np.int64) * K + dataset.y
+    class_weight = np.bincount(cell, weights=dataset.weight, minlength=n * K).reshape(n, K)
     if dataset.example_cost is None:
-        wrong = (class_weight * costs.matrix[:, tree.answer].T).sum()
-    paid = path_costs(tree, costs) @ class_weight.sum(axis=1)
-    return Evaluation(float(wrong) / dataset.total_weight, float(paid) / dataset.total_weight)
+        wrong = float((class_weight * costs.matrix[:, tree.answer].T).sum())
+    else:
+        wrong = float(dataset.example_cost[np.arange(len(leaf)), tree.answer[leaf]] @ dataset.weights())
+    total = dataset.total_weight
+    return Evaluation(wrong / total, float(path_costs(tree, costs) @ class_weight.sum(axis=1)) / total)

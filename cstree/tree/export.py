@@ -14,7 +14,8 @@ import pandas as pd
 
 from cstree.costs.bound import BoundCosts
 from cstree.encoding.schema import FeatureSchema
-from cstree.tree.describe import NodeView, average_costs, describe
+from cstree.tree.describe import NodeView, describe
+from cstree.tree.evaluation import average_costs
 from cstree.tree.labels import FAINT, FONT, INK, LINE, cases, class_colors, html_edge, html_node, payment
 from cstree.tree.rules import Rule, export_rules
 from cstree.tree.tree import Tree
@@ -98,7 +99,7 @@ def export_text(
 
 
 def _headline(tree: Tree, views: list[NodeView], costs: BoundCosts, decimals: int) -> str:
-    mistakes, tests = average_costs(tree, views)
+    mistakes, tests = average_costs(tree, costs)
     unit = f" ({shown_name(costs.unit)})" if costs.unit else ""
     return (
         f"{cases(views[0].support)}; cost per case{unit}: misclassification {shown_cost(mistakes, decimals)} "
@@ -240,7 +241,7 @@ def to_json(tree: Tree, schema: FeatureSchema, costs: BoundCosts, *, indent: int
         ``children``, by branch, with the conditions of :func:`to_networkx`'s edges.
     """
     views = describe(tree, schema, costs)
-    mistakes, tests = average_costs(tree, views)
+    mistakes, tests = average_costs(tree, costs)
     nodes = [
         {
             "node": view.index,

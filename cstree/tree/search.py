@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cstree.pareto.front import Front
-from cstree.tree.evaluation import evaluate, path_costs
+from cstree.tree.evaluation import average_costs, evaluate, path_costs
 from cstree.tree.problem import TreeProblem
 from cstree.tree.tree import Tree
 
@@ -82,7 +82,7 @@ def tree_objectives(
     list of float
         The costs are averages per case, the worst test cost is that of the dearest path.
     """
-    costs = evaluate(tree, problem.dataset, problem.costs, labelled=labelled)
+    costs = average_costs(tree, problem.costs) if labelled else evaluate(tree, problem.dataset, problem.costs)
     worst = float(path_costs(tree, problem.costs).max())
     values = (costs.misclassification_cost, costs.test_cost, float(tree.n_leaves), worst)
     value_of = dict(zip(OBJECTIVE_NAMES, values, strict=True))

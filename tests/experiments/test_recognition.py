@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from experiments import recognition
+from experiments.cli import DATA
 from experiments.records import Records
 
 
@@ -34,9 +35,9 @@ def test_strangers_among_the_faces_were_never_seen(shared_faces: Path) -> None:
 
 @pytest.fixture
 def shared_faces() -> Path:
-    if not (recognition.DATA / "olivetti_faces.csv.gz").exists():
-        pytest.skip(f"no faces in {recognition.DATA}")
-    return recognition.DATA
+    if not (DATA / "olivetti_faces.csv.gz").exists():
+        pytest.skip(f"no faces in {DATA}")
+    return DATA
 
 
 @pytest.mark.slow

@@ -18,7 +18,8 @@ from cstree.costs.bound import BoundCosts
 from cstree.costs.model import CostModel
 from cstree.encoding.schema import Feature, FeatureSchema
 from cstree.tree import export
-from cstree.tree.describe import Condition, average_costs, describe
+from cstree.tree.describe import Condition, describe
+from cstree.tree.evaluation import average_costs
 from cstree.tree.labels import PALETTE, class_colors
 from cstree.tree.tree import Tree
 from cstree.tree.words import cost_decimals, shown_categories, shown_cost, shown_name, shown_number
@@ -245,7 +246,7 @@ def test_average_costs_are_those_of_the_cases(drawn: tuple[Problem, Any]) -> Non
     tree, schema, costs = realise(problem, plain)
     views = describe(tree, schema, costs)
     judged = reference.evaluate(reference.plain_tree(tree), *problem.cases)
-    assert average_costs(tree, views) == pytest.approx((judged.f1, judged.f2), abs=1e-9)
+    assert average_costs(tree, costs) == pytest.approx((judged.f1, judged.f2), abs=1e-9)
     assert sum(view.share for view in views if view.is_leaf) == pytest.approx(1.0)
 
 
@@ -260,7 +261,7 @@ def test_every_node_has_its_line_and_every_split_its_payment(drawn: tuple[Proble
         if view.feature is None:
             continue
         if view.paid:
-            assert f", pay {shown_cost(view.price)}" in line
+            assert f", pay {shown_cost(view.price, cost_decimals(costs, None))}" in line
         else:
             assert line.endswith(", already paid" if view.test else ", free")
     frame = export.rules_frame(tree, schema, costs)
@@ -268,7 +269,7 @@ def test_every_node_has_its_line_and_every_split_its_payment(drawn: tuple[Proble
     assert frame["support"].sum() == tree.support[0]
     reached = frame[frame["share"] > 0]
     total = (reached["share"] * reached["misclassification_cost"]).sum()
-    assert total == pytest.approx(average_costs(tree, views)[0], abs=1e-9)
+    assert total == pytest.approx(average_costs(tree, costs)[0], abs=1e-9)
 
 
 # --- conditions -------------------------------------------------------------------------------------
